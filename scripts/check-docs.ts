@@ -38,6 +38,7 @@ const DRAWN = {
   constrainApply: true,
   failApply: true,
   reviseStrategy: true,
+  resolvePlan: true,
   continuePlan: true,
   revertPlan: true,
   rollbackPlan: true,

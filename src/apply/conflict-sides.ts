@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FileImage } from "../domain/plan/change-entry.ts";
 import type { Plan } from "../domain/plan/plan.ts";
-import { netChanges } from "../changes/net-changes.ts";
+import { targetChanges } from "../changes/net-changes.ts";
 import { git } from "../git/git.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
 import type { LandingConflict } from "../ledger/landing.ts";
@@ -13,7 +13,7 @@ import type { Store } from "../store/port.ts";
 import { entriesOf, recordsOf } from "./plan-landing.ts";
 import { find } from "./user-tree.ts";
 
-interface ConflictSide {
+export interface ConflictSide {
   /** A file with lines, one without, a link, or nothing at that path. */
   readonly kind: "text" | "binary" | "link" | "missing";
   /** As git writes it: "100644". */
@@ -63,7 +63,7 @@ export async function conflictSides(
     const { resource, path } = conflict;
     const record = records.find(({ alias }) => alias === resource);
     if (path === undefined || record === undefined) continue;
-    const net = netChanges(entries.filter((entry) => entry.resource === resource)).get(path);
+    const net = targetChanges(entries.filter((entry) => entry.resource === resource)).get(path);
     const [base, plans] = [await recorded(net?.before), await recorded(net?.after)];
     const isGit = record.baseCommit !== undefined;
     const yours = isGit ? await committed(record.path, record.ref ?? "HEAD", path) : onDisk(record.path, path);
@@ -120,15 +120,24 @@ async function conflictingLines(
   yours: ConflictSide,
   plans: ConflictSide,
 ): Promise<ConflictingLines[]> {
+  const merged = await mergedLines({ base, yours, plans }, "--diff3");
+  return readConflicts(merged.toString("utf8"));
+}
+
+/** The three sides as git merges them: with the conflicts in it, or with the user's lines where they conflict. */
+export async function mergedLines(
+  { base, yours, plans }: Record<"base" | "yours" | "plans", ConflictSide>,
+  conflicts: "--diff3" | "--ours",
+): Promise<Buffer> {
   const scratch = mkdtempSync(join(tmpdir(), "cleveragents-conflict-"));
   try {
     const names = ["yours", "base", "plan"] as const;
     for (const [index, side] of [yours, base, plans].entries())
       writeFileSync(join(scratch, names[index] ?? ""), side.content);
     const labels = names.flatMap((name) => ["-L", name]);
-    const args = ["merge-file", "--stdout", "--diff3", "--marker-size=7", ...labels, ...names];
+    const args = ["merge-file", "--stdout", conflicts, "--marker-size=7", ...labels, ...names];
     const { stdout } = await git(args, { cwd: scratch, accept: "any" });
-    return readConflicts(stdout.toString("utf8"));
+    return stdout;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

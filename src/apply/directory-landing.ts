@@ -9,7 +9,7 @@ import { git } from "../git/git.ts";
 import { LINK } from "../platform/file-state.ts";
 import { contentHash } from "../store/contents/contents.ts";
 import { findWithout, missingDirectories, type Prepared } from "./git-landing.ts";
-import { sameImage, type FileMove, type LandingConflict } from "../ledger/landing.ts";
+import { BOTH_SIDES, sameImage, type FileMove, type LandingConflict } from "../ledger/landing.ts";
 import { imageOf } from "./user-tree.ts";
 
 /**
@@ -45,7 +45,7 @@ export async function prepareDirectory(change: DirectoryChange, contentOf: Conte
     const now = imageOf(found);
     if (typeof found !== "string") contents.set(found.image.hash, found.content);
     const after = await mergeImages({ base, now, theirs }, sides, contents);
-    if (after === "conflict") complain("was changed on both sides");
+    if (after === "conflict") complain(BOTH_SIDES);
     else if (!sameImage(now, after)) files.push({ path, before: now, after });
   }
   if (conflicts.length > 0) return { conflicts, contents };

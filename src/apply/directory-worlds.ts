@@ -1,6 +1,7 @@
 /** The worlds of `shared-worlds.ts` for one file of a plain directory: a world is the file's image. */
 import type { FileImage } from "../domain/plan/change-entry.ts";
 import type { PlanId } from "../domain/names/ids.ts";
+import { targetTaken } from "../changes/net-changes.ts";
 import { mergeImages } from "./directory-landing.ts";
 import { sameImage, type Landing } from "../ledger/landing.ts";
 import {
@@ -75,6 +76,8 @@ function imagesOf(
 
 /** The image with which the plan began. */
 function beganWith(entries: OtherPlan["entries"], path: string): FileImage | undefined {
+  const taken = targetTaken(entries);
+  if (taken.has(path)) return taken.get(path);
   const first = entries.find((entry) => entry.path === path || entry.fromPath === path);
   return first === undefined || (first.fromPath !== undefined && first.path === path) ? undefined : first.before;
 }

@@ -5,22 +5,21 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ConflictError, PlanError, UsageError } from "../domain/errors/errors.ts";
+import { PlanError } from "../domain/errors/errors.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
 import type { ChangesetId } from "../domain/names/ids.ts";
 import { monotonicIds } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
-import { worksInPlace } from "../domain/resource/resource.ts";
-import { shown } from "../domain/text/text.ts";
 import { recordedCommitMessage } from "../changes/commit-message.ts";
+import { targetTaken } from "../changes/net-changes.ts";
 import type { PlanChange } from "../changes/plan-changes.ts";
 import { git, gitText } from "../git/git.ts";
 import { treeWith } from "../git/git-import.ts";
 import { commitTree, noObject } from "../git/git-objects.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
-import type { SandboxRecord } from "../ledger/sandbox-records.ts";
 import type { Store } from "../store/port.ts";
 import { landingMessage } from "./landing-message.ts";
+import { branchExistsError, BRANCHES, requireCommitted, requireNewBranch, type CommittedRecord } from "./new-branch.ts";
 import { partialLanding, type TakenPart } from "./partial-landing.ts";
 import { entriesOf, recordsOf } from "./plan-landing.ts";
 import { notStoredError } from "./prepare-landings.ts";
@@ -48,7 +47,8 @@ export async function exportedCommits(
   for (const record of await recordsOf(store, plan)) {
     const own = entries.filter(({ resource }) => resource === record.alias);
     if (own.length === 0) continue;
-    commits.push(await exportedCommit(store, plan, requireClean(plan, record), own));
+    if (targetTaken(own).size > 0) throw resolvedError(plan, record.alias);
+    commits.push(await exportedCommit(store, plan, requireCommitted(record, plan, "exported"), own));
   }
   if (commits.length > 0) return commits;
   throw new PlanError(`The plan ${plan.id} changed nothing that could be exported.`, {
@@ -57,26 +57,18 @@ export async function exportedCommits(
   });
 }
 
-/** A commit on top of uncommitted work would have that work in it. */
-function requireClean(plan: Plan, record: SandboxRecord): SandboxRecord & { readonly baseCommit: string } {
-  const { alias, baseCommit, dirty } = record;
-  const why =
-    baseCommit === undefined || worksInPlace(record)
-      ? "has no commit that the changes could stand on"
-      : dirty
-        ? "the plan began from files that are not committed there"
-        : undefined;
-  if (why === undefined && baseCommit !== undefined) return { ...record, baseCommit };
-  throw new PlanError(`${alias} cannot be exported: ${why}.`, {
+/** On the commit that the plan began from, the lines that it was merged with would be its own. */
+function resolvedError(plan: Plan, alias: string): PlanError {
+  return new PlanError(`${alias} cannot be exported: its conflicts were resolved with a later commit.`, {
     kept: "Nothing was written.",
-    next: [nextStep("plan.diff", { plan: plan.id, output: "changes.patch" }, "for git apply")],
+    next: [nextStep("plan.apply", { plan: plan.id, onto: "<branch>" })],
   });
 }
 
 async function exportedCommit(
   store: Store,
   plan: Plan,
-  { alias, path, baseCommit }: SandboxRecord & { readonly baseCommit: string },
+  { alias, path, baseCommit }: CommittedRecord,
   own: readonly PlanChange[],
 ): Promise<ExportedCommit> {
   const changesets = new ChangesetStore(store);
@@ -92,14 +84,8 @@ async function exportedCommit(
 
 /** Makes the branch in each repository, or in none where one of them has it already. */
 export async function makeBranches(commits: readonly ExportedCommit[], name: string): Promise<void> {
-  const ref = `refs/heads/${name}`;
-  const { code } = await git(["check-ref-format", ref], { cwd: commits[0]?.root ?? "/", accept: [0, 1] });
-  if (code !== 0 || name.startsWith("-"))
-    throw new UsageError(`${shown(name)} cannot be the name of a branch.`, { kept: "Nothing was written." });
-  for (const { root } of commits) {
-    const found = await git(["rev-parse", "--verify", "--quiet", ref], { cwd: root, accept: [0, 1] });
-    if (found.code === 0) throw branchExistsError(name, root);
-  }
+  const ref = `${BRANCHES}${name}`;
+  for (const { root } of commits) await requireNewBranch(root, name);
   for (const { root, commit } of commits) {
     const made = await git(["update-ref", "-m", "cleveragents: export", ref, commit, noObject(commit)], {
       cwd: root,
@@ -107,14 +93,6 @@ export async function makeBranches(commits: readonly ExportedCommit[], name: str
     });
     if (made.code !== 0) throw branchExistsError(name, root);
   }
-}
-
-function branchExistsError(name: string, root: string): ConflictError {
-  return new ConflictError(
-    `There is a branch ${shown(name)} in ${shown(root, 300)} already.`,
-    { expected: "no branch of that name", actual: "a branch", code: "already_exists" },
-    { kept: "The branch is as it was.", next: [{ text: "repeat the command with another name" }] },
-  );
 }
 
 /** For `git am`. */

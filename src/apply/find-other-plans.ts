@@ -7,7 +7,7 @@ import { findSandboxRecords, plansThatChanged, type SandboxRecord } from "../led
 import { planChanges, type PlanChange } from "../changes/plan-changes.ts";
 import { findPlan } from "../store/tables/plans.ts";
 import type { Reader, Store } from "../store/port.ts";
-import { landedOf } from "./landed-changes.ts";
+import { landedOf, landedOn } from "./landed-changes.ts";
 
 /**
  * The plans that were applied to the resources of this one and changed the same paths, by this one's aliases. The
@@ -52,9 +52,11 @@ async function otherPlan(store: Store, planId: PlanId, place: SandboxRecord): Pr
   if (plan === undefined) return undefined;
   const all = await planChanges(store, plan.id, plan.attempt);
   return store.read(async (reader) => {
-    const record = (await findSandboxRecords(reader, plan.id, plan.attempt)).find((one) => isSamePlace(one, place));
     const landings = await landedOf(reader, plan, all);
-    if (record === undefined || landings === undefined) return undefined;
+    if (landings === undefined) return undefined;
+    const records = await findSandboxRecords(reader, plan.id, plan.attempt);
+    const record = records.map((one) => landedOn(one, landings)).find((one) => isSamePlace(one, place));
+    if (record === undefined) return undefined;
     const entries = all.filter(({ resource }) => resource === record.alias);
     const applied = landings.find(({ alias }) => alias === record.alias);
     return { planId, record, entries, applied, history: await stepHistory(reader, planId, entries) };

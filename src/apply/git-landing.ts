@@ -25,7 +25,7 @@ import type { GitSettings } from "../git/git-settings.ts";
 import type { GitTarget } from "./git-target.ts";
 import type { HeldChange } from "./shared-worlds.ts";
 import { readIndex, type ListedEntry } from "./git-index.ts";
-import type { FileMove, Landing, LandingConflict } from "../ledger/landing.ts";
+import { BOTH_SIDES, type FileMove, type Landing, type LandingConflict } from "../ledger/landing.ts";
 import { find, PathProbe, statOf, type Found } from "./user-tree.ts";
 
 /** A change to apply: it leads from the tree `base` to the tree `theirs`; the branch may have moved meanwhile. */
@@ -104,7 +104,7 @@ export async function prepareGit(target: GitTarget, change: GitChange): Promise<
 
 /** Why the plan's change of a path conflicts with the branch. */
 async function reasons(root: string, { base, dirty }: GitChange, ours: string): Promise<(path: string) => string> {
-  if (!dirty) return () => "was changed on both sides";
+  if (!dirty) return () => BOTH_SIDES;
   const missing = (await treeDifferences(root, base, ours)).filter(({ after }) => after === undefined);
   const unknown = new Set(missing.map(({ path }) => path));
   return (path) =>
@@ -126,8 +126,9 @@ function landingOf(
   files: readonly FileMove[],
   newDirectories: readonly string[],
 ): Landing {
-  const { root, gitDirectory, commonDirectory, ref, oldCommit, newCommit, checkedOut } = git;
-  const facts = { gitDirectory, commonDirectory, ref, oldCommit, newCommit, checkedOut };
+  const { root, gitDirectory, commonDirectory, ref, oldCommit, newCommit, checkedOut, created } = git;
+  const made = created === undefined ? {} : { created };
+  const facts = { gitDirectory, commonDirectory, ref, oldCommit, newCommit, checkedOut, ...made };
   return { alias, root, git: facts, files, newDirectories };
 }
 

@@ -20,6 +20,7 @@ export interface GitTarget {
   /** The tree of the commit. */
   readonly tree: string;
   readonly checkedOut: boolean;
+  readonly created?: true;
 }
 
 /**
@@ -33,12 +34,22 @@ export async function findGitTarget(root: string, ref: string | undefined): Prom
   return typeof head === "string" ? head : judge(head, ref);
 }
 
+/** The target of a landing that makes the branch `ref`, on top of the commit. */
+export async function newBranchTarget(root: string, ref: string, commit: string): Promise<GitTarget | string> {
+  if (!existsSync(root)) return `${shown(root, 300)} is gone`;
+  const found = await readHead(root, commit);
+  if (typeof found === "string") return found;
+  const { gitDirectory, commonDirectory, tree } = found;
+  return { root, gitDirectory, commonDirectory, ref, commit, tree, checkedOut: false, created: true };
+}
+
 /**
  * Reads the target of a landing again. The result says how it differs from what was found before; undefined if it does
  * not.
  */
 export async function movedMeanwhile({ root, git: known }: Landing): Promise<string | undefined> {
-  if (known === undefined) return undefined;
+  // Git itself refuses to make a branch that is there.
+  if (known === undefined || known.created === true) return undefined;
   const ref = known.ref === "HEAD" ? undefined : known.ref;
   const head = headInFiles(root, known);
   const now = head === undefined ? await findGitTarget(root, ref) : await judge(head, ref);

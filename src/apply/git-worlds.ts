@@ -1,12 +1,14 @@
 /** The worlds of `shared-worlds.ts` in a git repository: a world is a whole tree. */
 import type { PlanId } from "../domain/names/ids.ts";
+import { targetTaken } from "../changes/net-changes.ts";
 import { git } from "../git/git.ts";
-import { treeWith, type TreeChange, type TreeWish } from "../git/git-import.ts";
+import { treeWith, type TreeWish } from "../git/git-import.ts";
 import { mergeTrees, treeDifferences, treeOf } from "../git/git-objects.ts";
 import {
   effect,
   SharedWorlds,
   stepsIn,
+  treeChanges,
   type PlanOnResource,
   type OtherPlan,
   type Steps,
@@ -35,16 +37,17 @@ export async function gitWorlds(
   const whole = effect(plan.entries, stepsIn(plan.entries));
   // A file that one step changed and another changed back has no net change over all steps, but one in each.
   const nets = [whole, effect(plan.entries, steps.from), effect(plan.entries, steps.to)];
-  const paths = [...new Set(nets.flatMap((net) => [...net.keys()]))];
+  const taken = targetTaken(plan.entries);
+  const paths = [...new Set([...nets.flatMap((net) => [...net.keys()]), ...taken.keys()])];
   const shared = new SharedWorlds(kind, await presentIn(repository, others), new Set(paths));
   // Every change was there already when the plan was applied, and no plan had made it: none of them are the plan's.
   const foreign = plan.applied?.git === undefined && whole.size > 0;
   if (foreign && shared.isEmpty) return undefined;
   const found = await shared.found(plan, paths);
-  const began = await treeOf(repository, plan.record.baseCommit ?? "");
+  const began = await kind.claim(plan, new Set(), paths);
   // All steps together merged when they were applied; some of them alone may not.
   const before = await kind.claim(plan, steps.from, paths);
-  const made = await treeWith(repository, plan.record.baseCommit ?? "", changes(plan, steps.to), wish);
+  const made = await treeWith(repository, plan.record.baseCommit ?? "", treeChanges(plan.entries, steps.to), wish);
   const from = await mergeTrees(repository, { base: began, ours: found, theirs: before });
   const to = await mergeTrees(repository, { base: began, ours: found, theirs: made.tree });
   if (from.tree === undefined || to.tree === undefined) {
@@ -59,7 +62,7 @@ export async function gitWorlds(
 function treesOf(repository: string, wish: TreeWish): WorldKind<string> {
   const claim: WorldKind<string>["claim"] = async (plan, steps, paths) => {
     const only = new Set(paths);
-    const wanted = changes(plan, steps).filter(({ path }) => only.has(path));
+    const wanted = treeChanges(plan.entries, steps).filter(({ path }) => only.has(path));
     return (await treeWith(repository, plan.record.baseCommit ?? "", wanted, wish)).tree;
   };
   return {
@@ -71,10 +74,6 @@ function treesOf(repository: string, wish: TreeWish): WorldKind<string> {
         : treeOf(repository, plan.applied.git.oldCommit),
     differences: async (a, b) => (await treeDifferences(repository, a, b)).map(({ path }) => path),
   };
-}
-
-function changes({ entries }: PlanOnResource, steps: ReadonlySet<string>): TreeChange[] {
-  return [...effect(entries, steps)].map(([path, { after }]) => ({ path, after }));
 }
 
 /** Without the plans whose base commit git has removed since: their claims cannot be computed any more. */

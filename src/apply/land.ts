@@ -260,7 +260,7 @@ type RefPlace = "before" | "after" | "beyond" | "elsewhere";
 async function refPlace(root: string, target: GitLanding): Promise<RefPlace> {
   const now = await commitAt(root, target.ref);
   if (now === target.newCommit) return "after";
-  if (now === target.oldCommit) return "before";
+  if (now === (target.created === true ? undefined : target.oldCommit)) return "before";
   if (now === undefined) return "elsewhere";
   const { code } = await git(["merge-base", "--is-ancestor", target.newCommit, now], {
     cwd: root,
@@ -288,12 +288,10 @@ async function settleRefs(
       kept.push(shortRef(target.ref));
       continue;
     }
-    const [to, from] =
-      direction === "forward" ? [target.newCommit, target.oldCommit] : [target.oldCommit, target.newCommit];
     // Each work tree has its own HEAD, and only a git that runs there means it by that name.
     const place = target.ref === "HEAD" ? target.gitDirectory : target.commonDirectory;
     const repository = repositories.get(place) ?? { root, commands: [], targets: [] };
-    repository.commands.push("option no-deref", `update ${target.ref} ${to} ${from}`);
+    repository.commands.push("option no-deref", refCommand(target, direction));
     repository.targets.push(target);
     repositories.set(place, repository);
   }
@@ -307,6 +305,13 @@ async function settleRefs(
     }
   }
   return kept;
+}
+
+/** Each is a compare-and-swap: git refuses it where the branch is not as it should be. */
+function refCommand({ ref, oldCommit, newCommit, created }: GitLanding, direction: Direction): string {
+  if (created === true) return direction === "forward" ? `create ${ref} ${newCommit}` : `delete ${ref} ${newCommit}`;
+  const [to, from] = direction === "forward" ? [newCommit, oldCommit] : [oldCommit, newCommit];
+  return `update ${ref} ${to} ${from}`;
 }
 
 /** @throws ForeignChangeError when git refused because another process moved the branch. */

@@ -4,6 +4,7 @@
  */
 import { findAppliedJournal, stepLandings } from "../ledger/journal.ts";
 import type { Landing } from "../ledger/landing.ts";
+import type { SandboxRecord } from "../ledger/sandbox-records.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { statusKey, target } from "../domain/plan/transitions.ts";
 import { netChanges } from "../changes/net-changes.ts";
@@ -21,6 +22,12 @@ export async function landedOf(
   if (steps.length > 0) return inPlaceLandings(steps, entries);
   if (statusKey(plan) !== "apply/applied") return undefined;
   return (await findAppliedJournal(reader, plan.id))?.landings;
+}
+
+/** The facts of a sandbox with the branch on which its changes landed, where apply made one for them. */
+export function landedOn(record: SandboxRecord, landings: readonly Landing[]): SandboxRecord {
+  const made = landings.find(({ alias }) => alias === record.alias)?.git;
+  return made?.created === true ? { ...record, ref: made.ref } : record;
 }
 
 /** The steps of each resource together, as if they had landed at once. */

@@ -3,7 +3,7 @@
  */
 import { nextStep, type NextStep } from "../domain/errors/next-step.ts";
 import type { JournalKind } from "../ledger/journal.ts";
-import type { LandingConflict } from "../ledger/landing.ts";
+import { BOTH_SIDES, type LandingConflict } from "../ledger/landing.ts";
 import { codeOf } from "./user-tree.ts";
 import { AgentsError, ConflictError, PlanError } from "../domain/errors/errors.ts";
 import type { Plan } from "../domain/plan/plan.ts";
@@ -99,6 +99,11 @@ const UNCOMMITTED: ReadonlySet<string> = new Set([
   "has staged changes",
 ]);
 
+/** Whether the two sides can be merged by hand. */
+export function isResolvable(conflict: LandingConflict): conflict is LandingConflict & { readonly path: string } {
+  return conflict.path !== undefined && conflict.why === BOTH_SIDES;
+}
+
 function conflictNext(plan: Plan, kind: JournalKind, conflicts: readonly LandingConflict[]): NextStep[] {
   const paths = conflicts.flatMap(({ path, why }) => (path !== undefined && UNCOMMITTED.has(why) ? [path] : []));
   if (paths.length === conflicts.length) {
@@ -109,8 +114,8 @@ function conflictNext(plan: Plan, kind: JournalKind, conflicts: readonly Landing
   if (kind !== "apply") return [nextStep(`plan.${kind}`, { plan: plan.id }, "resolve it, then")];
   return [
     nextStep("plan.conflicts", { plan: plan.id }),
-    nextStep("plan.export", { plan: plan.id, branch: "<name>" }),
-    nextStep("plan.apply", { plan: plan.id }, "resolve it, then"),
+    ...(conflicts.every(isResolvable) ? [nextStep("plan.resolve", { plan: plan.id })] : []),
+    nextStep("plan.apply", { plan: plan.id, onto: "<branch>" }),
     nextStep("plan.revert", { plan: plan.id }),
   ];
 }

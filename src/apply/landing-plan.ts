@@ -23,6 +23,8 @@ export interface LandingPlan {
   readonly to: ReadonlySet<string>;
   /** The landings of the plan's apply; undefined when this is the apply. */
   readonly applied: readonly Landing[] | undefined;
+  /** The branch that an apply makes for the changes, instead of the one that the plan started from. */
+  readonly onto?: string | undefined;
 }
 
 /** The changes that enter or leave the resources. */

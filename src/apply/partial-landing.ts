@@ -8,7 +8,7 @@ import type { ChangesetId } from "../domain/names/ids.ts";
 import { operationBetween, type FileImage, type HashedEntryInput } from "../domain/plan/change-entry.ts";
 import type { JsonObject } from "../domain/values/json.ts";
 import { diffOf } from "../changes/diff-cache.ts";
-import { netChanges } from "../changes/net-changes.ts";
+import { targetChanges } from "../changes/net-changes.ts";
 import { REVIEW_STEP, type PlanChange } from "../changes/plan-changes.ts";
 import { reviewFiles } from "../changes/review-files.ts";
 import { unitCredits } from "../changes/unit-credits.ts";
@@ -78,7 +78,7 @@ export async function partialLanding(
 function net(entries: readonly PlanChange[]): (readonly [resource: string, paths: readonly string[]])[] {
   return [...Map.groupBy(entries, ({ resource }) => resource)].map(([resource, own]) => [
     resource,
-    [...netChanges(own)].flatMap(([path, { after }]) => (after === undefined ? [] : [path])),
+    [...targetChanges(own)].flatMap(([path, { after }]) => (after === undefined ? [] : [path])),
   ]);
 }
 

@@ -20,6 +20,7 @@ import type { Store } from "../store/port.ts";
 import { approveApply, requireApplyApproval } from "../plans/apply-approval.ts";
 import { requireNotUndone } from "../plans/in-place-rules.ts";
 import { partInPlaceError, requireChanges } from "./landing-errors.ts";
+import { requireCommitted, requireNewBranch } from "./new-branch.ts";
 import { partialLanding, type TakenPart } from "./partial-landing.ts";
 import {
   entriesOf,
@@ -43,6 +44,8 @@ export interface ApplyOptions extends LandingOptions {
   readonly approved?: boolean;
   /** Only these changes; all of them unless given. */
   readonly part?: TakenPart | undefined;
+  /** Make this branch in each repository, on the commit that the plan began from; nothing else is touched. */
+  readonly onto?: string | undefined;
   /** The version of the plan that the yes is for: one that has changed since is refused. */
   readonly seenVersion?: number | undefined;
 }
@@ -50,6 +53,11 @@ export interface ApplyOptions extends LandingOptions {
 export interface UndoOptions extends LandingOptions {
   /** Only the changes of these steps, which must include every later step on their paths; all unless given. */
   readonly steps?: ReadonlySet<string> | undefined;
+}
+
+/** For a preview: changes that resolve conflicts and are not recorded yet. */
+interface Resolving {
+  readonly resolution?: readonly PlanChange[] | undefined;
 }
 
 export class PlanApplier {
@@ -71,6 +79,7 @@ export class PlanApplier {
     requireVersion(plan, options.seenVersion);
     if (statusKey(plan) !== "apply/applied") requireNotUndone(plan);
     const entries = await entriesOf(this.#store, plan);
+    if (options.onto !== undefined) await this.#requireOnto(plan, entries, options.onto);
     if (statusKey(plan) === "execute/complete" || plan.phase === "apply") {
       requireChanges(plan, entries, options.allowEmpty === true);
       if (options.verify !== false) await this.#requireHooks(plan);
@@ -79,7 +88,7 @@ export class PlanApplier {
     if (statusKey(plan) !== "apply/queued" && statusKey(plan) !== "apply/processing") {
       await this.#service.applyPlan(plan.id, { expectedVersion: plan.version });
     }
-    const sides = await this.#sidesOfApply(plan, entries, options.part);
+    const sides = await this.#sidesOfApply(plan, entries, options);
     const lease = await this.#service.startApply(plan.id);
     // A part is validated as it will be.
     if (sides.part === undefined) await this.#landing.requireValid(plan, lease);
@@ -100,7 +109,7 @@ export class PlanApplier {
   async preview(
     kind: JournalKind,
     planId: PlanId,
-    options: Pick<UndoOptions, "steps"> & Pick<ApplyOptions, "part"> = {},
+    options: Pick<UndoOptions, "steps"> & Pick<ApplyOptions, "part" | "onto"> & Resolving = {},
   ): Promise<PreparedLandings> {
     const plan = await this.#service.getPlan(planId);
     const store = this.#store;
@@ -110,8 +119,9 @@ export class PlanApplier {
       await stepsOf(store, plan),
     ];
     const facts = { kind, plan, entries, records };
+    if (options.onto !== undefined) await this.#requireOnto(plan, entries, options.onto);
     if (kind === "apply")
-      return this.#landing.prepare({ ...(await this.#sidesOfApply(plan, entries, options.part)), records });
+      return this.#landing.prepare({ ...(await this.#sidesOfApply(plan, entries, options)), records });
     const wanted = { kind, all, entries, steps: options.steps };
     const { undone, applied } = await store.read((reader) => undoable(reader, plan, wanted));
     return this.#landing.prepare({ ...facts, ...sidesOf(wanted, undone), applied });
@@ -120,10 +130,19 @@ export class PlanApplier {
   async #sidesOfApply(
     plan: Plan,
     entries: readonly PlanChange[],
-    taken: TakenPart | undefined,
+    { part: taken, onto, resolution = [] }: Pick<ApplyOptions, "part" | "onto"> & Resolving,
   ): Promise<WantedLanding> {
     const [from, to] = [new Set<string>(), await stepsOf(this.#store, plan)];
-    const whole = { kind: "apply", plan, entries, from, to, applied: undefined } as const;
+    for (const { step } of resolution) to.add(step);
+    const whole = {
+      kind: "apply",
+      plan,
+      entries: [...entries, ...resolution],
+      from,
+      to,
+      applied: undefined,
+      onto,
+    } as const;
     if (taken === undefined) return whole;
     if ((await recordsOf(this.#store, plan)).some(worksInPlace)) throw partInPlaceError(plan);
     const part = await partialLanding(this.#store, entries, taken, this.#recordSource.ids() as ChangesetId);
@@ -141,6 +160,14 @@ export class PlanApplier {
   async #requireApproval(plan: Plan, { approved = false }: ApplyOptions): Promise<void> {
     if (approved && mustBeApproved(plan.profile)) await approveApply(this.#store, this.#recordSource, plan);
     await requireApplyApproval(this.#store, plan);
+  }
+
+  /** Before the plan moves: a name that is taken, or a resource that has no branches, leaves it as it is. */
+  async #requireOnto(plan: Plan, entries: readonly PlanChange[], onto: string): Promise<void> {
+    const changed = new Set(entries.map(({ resource }) => resource));
+    const records = (await recordsOf(this.#store, plan)).filter(({ alias }) => changed.has(alias));
+    for (const record of records) requireCommitted(record, plan, "applied to a branch");
+    for (const { path } of records) await requireNewBranch(path, onto);
   }
 
   /** A user who skipped the hooks of a repository must say so again before the changes are applied to it. */

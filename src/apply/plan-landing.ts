@@ -23,9 +23,9 @@ import { tellNothing, type Tell } from "../domain/run-event.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import { statusKey } from "../domain/plan/transitions.ts";
 import { recordedCommitMessage } from "../changes/commit-message.ts";
-import { netChanges } from "../changes/net-changes.ts";
+import { targetChanges } from "../changes/net-changes.ts";
 import { findSandboxRecords, type SandboxRecord } from "../ledger/sandbox-records.ts";
-import { isReviewStep, planChanges, recordedSteps, type PlanChange } from "../changes/plan-changes.ts";
+import { isResolveStep, isReviewStep, planChanges, recordedSteps, type PlanChange } from "../changes/plan-changes.ts";
 import { validationGate } from "../execution/checks/validation-gate.ts";
 import { assertHeld, type Lease } from "../ledger/leases.ts";
 import { assertReviewed } from "../ledger/reviews.ts";
@@ -35,6 +35,7 @@ import type { Store } from "../store/port.ts";
 import { attachedValidations } from "../store/tables/validations.ts";
 import { stoppedInPlaceError, type InPlace } from "../plans/in-place-rules.ts";
 import { conflictError, constrainedError, interruptedError, reversedError } from "./landing-errors.ts";
+import { landedOn } from "./landed-changes.ts";
 import { findOtherPlans, stepHistory } from "./find-other-plans.ts";
 import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import { sealLanding } from "./seal.ts";
@@ -169,10 +170,11 @@ export class PlanLanding {
     const { plan, lease, records, entries, tell } = landing;
     const validations = await this.#store.read((reader) => attachedValidations(reader, plan));
     const own = [...Map.groupBy(entries, ({ resource }) => resource)];
-    const net = new Map(own.map(([alias, changes]) => [alias, netChanges(changes)]));
+    const net = new Map(own.map(([alias, changes]) => [alias, targetChanges(changes)]));
     const began: Began = (alias, path) => net.get(alias)?.get(path)?.before?.hash;
-    // A part of the result is not the result that was validated.
-    const isValidated = landing.part === undefined && !hasMoved(records, landings, began);
+    // A part of the result is not the result that was validated, and neither is one that was merged by hand.
+    const isWhole = landing.part === undefined && !entries.some(({ step }) => isResolveStep(step));
+    const isValidated = isWhole && !hasMoved(records, landings, began);
     if (validations.length === 0 || isValidated) return;
     const signal = AbortSignal.any([lease.signal, ...(landing.signal === undefined ? [] : [landing.signal])]);
     await validateMerged({
@@ -220,7 +222,7 @@ export class PlanLanding {
     // The sandbox holds the whole result.
     const entries = landing.entries.filter(({ step }) => !isReviewStep(step));
     const [recorded, prepared] = await Promise.allSettled([
-      kind === "apply" ? requireRecorded(this.#data.sandboxes, plan, entries) : undefined,
+      kind === "apply" ? requireRecorded(this.#store, this.#data.sandboxes, plan, entries) : undefined,
       this.prepare(landing),
     ]);
     if (recorded.status === "rejected") throw recorded.reason;
@@ -241,9 +243,13 @@ export class PlanLanding {
       messages.set(alias, landingMessage(kind, plan, { changesets, decisions, message }));
     }
     // Changes that were made in place are there already.
-    const records = landing.records.filter((record) => kind !== "apply" || !worksInPlace(record));
+    const { applied } = landing;
+    const records =
+      applied === undefined
+        ? landing.records.filter((record) => !worksInPlace(record))
+        : landing.records.map((record) => landedOn(record, applied));
     const store = this.#store;
-    const others = kind === "apply" ? new Map() : await findOtherPlans(store, plan, landing.records, landing.entries);
+    const others = kind === "apply" ? new Map() : await findOtherPlans(store, plan, records, landing.entries);
     const history = kind === "apply" ? [] : await store.read((reader) => stepHistory(reader, plan.id, landing.entries));
     return prepareLandings({
       ...landing,

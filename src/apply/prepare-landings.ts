@@ -9,26 +9,28 @@ import { join } from "node:path";
 import type { FileImage } from "../domain/plan/change-entry.ts";
 import { AgentsError } from "../domain/errors/errors.ts";
 import type { PlanId } from "../domain/names/ids.ts";
+import { commitAt } from "../git/checkout.ts";
 import { git, requireGit } from "../git/git.ts";
+import { targetTaken } from "../changes/net-changes.ts";
 import type { PlanChange } from "../changes/plan-changes.ts";
 import type { SandboxRecord } from "../ledger/sandbox-records.ts";
 import { ChangesetStore } from "../ledger/changesets.ts";
 import type { Store } from "../store/port.ts";
 import { prepareDirectory } from "./directory-landing.ts";
 import { fileWorlds } from "./directory-worlds.ts";
-import { treeWith, type TreeChange, type TreeWish } from "../git/git-import.ts";
+import { treeWith, type TreeWish } from "../git/git-import.ts";
 import { findAhead, prepareGit, type Prepared } from "./git-landing.ts";
-import { treeOf } from "../git/git-objects.ts";
 import { GitSettings } from "../git/git-settings.ts";
-import { findGitTarget } from "./git-target.ts";
+import { findGitTarget, newBranchTarget, type GitTarget } from "./git-target.ts";
 import { gitWorlds } from "./git-worlds.ts";
-import { effect, stepsIn, type HeldChange, type OtherPlan, type PlanOnResource } from "./shared-worlds.ts";
+import { BRANCHES } from "./new-branch.ts";
+import { effect, stepsIn, treeChanges, type HeldChange, type OtherPlan, type PlanOnResource } from "./shared-worlds.ts";
 import { lockPlace } from "./resource-locks.ts";
 import { directoriesAbove, sameImage, type Landing, type LandingConflict } from "../ledger/landing.ts";
 import type { LandingPlan } from "./landing-plan.ts";
 import { codeOf, statOf, type Found } from "./user-tree.ts";
 
-export interface Preparation extends Pick<LandingPlan, "records" | "entries" | "from" | "to" | "applied"> {
+export interface Preparation extends Pick<LandingPlan, "records" | "entries" | "from" | "to" | "applied" | "onto"> {
   readonly store: Store;
   /** Which steps of the plan were in the resources after each of its landings. */
   readonly history: PlanOnResource["history"];
@@ -122,27 +124,31 @@ async function repository(
   own: readonly PlanChange[],
 ): Promise<Prepared> {
   const { alias, path, baseCommit = "" } = record;
-  const target = await findGitTarget(path, record.ref);
+  const resolved = targetTaken(own);
+  const target = await targetOf(preparation, record, resolved.size > 0);
   if (typeof target === "string")
     return { conflicts: [{ resource: alias, path: undefined, why: target }], contents: new Map() };
   const settings = new GitSettings(path);
   const wish = { contents: contentsFrom(preparation.store), missingError: notStoredError };
-  const changesOf = (steps: ReadonlySet<string>): TreeChange[] =>
-    [...effect(own, steps)].map(([file, { after }]) => ({ path: file, after }));
   const ours = target.tree;
   const message = preparation.messageFor(alias);
   if (preparation.applied === undefined) {
-    const base = target.commit === baseCommit ? ours : await treeOf(path, baseCommit);
-    const changes = changesOf(preparation.to);
+    const base =
+      target.commit === baseCommit && resolved.size === 0
+        ? ours
+        : (await treeWith(path, baseCommit, treeChanges(own, new Set()), wish)).tree;
+    const changes = treeChanges(own, preparation.to);
     settings.prepare(changes.map((change) => change.path));
-    const lands = target.commit === baseCommit && !record.dirty;
+    const lands = target.commit === baseCommit && resolved.size === 0 && !record.dirty;
     const commit = lands ? { message, identity: () => settings.identity() } : undefined;
     const [{ tree: theirs, ...made }, found] = await Promise.all([
       treeWith(path, baseCommit, changes, { ...wish, commit }),
       target.checkedOut ? findAhead(path, changes) : new Map<string, Found>(),
     ]);
     const { dirty } = record;
-    return prepareGit(target, { alias, base, ours, theirs, ...made, message, dirty, settings, found });
+    // Of files that were merged by hand, the commit does not have the state from which the plan changes them.
+    const differences = resolved.size > 0 ? undefined : made.differences;
+    return prepareGit(target, { alias, base, ours, theirs, ...made, differences, message, dirty, settings, found });
   }
   const applied = preparation.applied.find((landing) => landing.alias === alias);
   const plan = { record, entries: own, applied, history: preparation.history };
@@ -153,6 +159,17 @@ async function repository(
   const { base, theirs, blobs } = worlds;
   const prepared = await prepareGit(target, { alias, base, ours, theirs, blobs, message, dirty: false, settings });
   return { ...prepared, held: heldIn(alias, worlds.held) };
+}
+
+async function targetOf(
+  { onto }: Preparation,
+  { path, ref, baseCommit = "" }: SandboxRecord,
+  isResolved: boolean,
+): Promise<GitTarget | string> {
+  if (onto === undefined) return findGitTarget(path, ref);
+  // A plan whose conflicts were resolved merges with the branch that they were resolved with, and not where it began.
+  const head = isResolved ? await commitAt(path, ref ?? "HEAD") : undefined;
+  return newBranchTarget(path, `${BRANCHES}${onto}`, head ?? baseCommit);
 }
 
 function heldIn(resource: string, held: ReadonlyMap<string, readonly PlanId[]>): HeldChange[] {

@@ -15,13 +15,23 @@ import { hasRepository, sandboxGit } from "../git/own-repository.ts";
 import { sweep } from "../execution/sandbox/swept-tree.ts";
 import type { Sandbox } from "../execution/sandbox/sandbox.ts";
 import { changedPaths, takeSnapshot } from "../execution/workspace/file-listing.ts";
-import type { PlanChange } from "../changes/plan-changes.ts";
+import { isResolveStep, type PlanChange } from "../changes/plan-changes.ts";
+import { ChangesetStore } from "../ledger/changesets.ts";
+import { removeState, writeState } from "../platform/file-state.ts";
+import type { Store } from "../store/port.ts";
 import { sameImage } from "../ledger/landing.ts";
 import { find, imageOf, PathProbe } from "./user-tree.ts";
 
-export async function requireRecorded(directory: string, plan: Plan, entries: readonly PlanChange[]): Promise<void> {
+export async function requireRecorded(
+  store: Store,
+  directory: string,
+  plan: Plan,
+  entries: readonly PlanChange[],
+): Promise<void> {
   for (const sandbox of await sandboxesOf(directory, plan)) {
-    const changes = netChanges(entries.filter((entry) => entry.resource === sandbox.alias));
+    const own = entries.filter((entry) => entry.resource === sandbox.alias);
+    const changes = netChanges(own);
+    await bringResolved(store, sandbox, own);
     const differing = await unrecorded(sandbox, changes);
     const [first] = differing;
     if (first === undefined) continue;
@@ -31,6 +41,25 @@ export async function requireRecorded(directory: string, plan: Plan, entries: re
       next: [nextStep("plan.diff", { plan: plan.id }), nextStep("plan.rollback", { plan: plan.id })],
       detail: { resource: sandbox.alias, paths: differing.slice(0, 100), sandbox: sandbox.root },
     });
+  }
+}
+
+/**
+ * A resolution is recorded without the lease of a phase, under which alone a sandbox may be written: so its files come
+ * into the sandbox here. One that holds neither the result nor a state on the way to it is left, and reported.
+ */
+async function bringResolved(store: Store, { root }: Sandbox, own: readonly PlanChange[]): Promise<void> {
+  const resolving = own.filter(({ step }) => isResolveStep(step));
+  for (const [path, steps] of Map.groupBy(resolving, (entry) => entry.path)) {
+    const last = own.findLast((entry) => entry.path === path || entry.fromPath === path);
+    // An execution that came later made the whole sandbox as it is recorded.
+    if (last === undefined || !isResolveStep(last.step)) continue;
+    const goal = last.after;
+    const now = imageOf(find(root, path));
+    if (sameImage(now, goal) || !steps.some(({ before }) => sameImage(now, before))) continue;
+    const content = goal === undefined ? undefined : await new ChangesetStore(store).content(goal.hash);
+    if (goal === undefined) await removeState(root, path);
+    else if (content !== undefined) await writeState(root, path, { content, mode: goal.mode });
   }
 }
 

@@ -6,10 +6,11 @@
  * since. A change that another plan made too is in both worlds, and does not move.
  */
 import type { PlanId } from "../domain/names/ids.ts";
-import { netChanges, type NetChange } from "../changes/net-changes.ts";
+import { targetChanges, targetTaken, type NetChange } from "../changes/net-changes.ts";
 import { standingChanges } from "../changes/standing-changes.ts";
 import type { SandboxRecord } from "../ledger/sandbox-records.ts";
 import type { PlanChange } from "../changes/plan-changes.ts";
+import type { TreeChange } from "../git/git-import.ts";
 import type { Landing } from "../ledger/landing.ts";
 
 export interface PlanOnResource {
@@ -222,7 +223,14 @@ function standingAt(landing: number): Standing {
  * The net change of these steps. Steps that are left out are the later ones on their paths, so the rest is consistent.
  */
 export function effect(own: readonly PlanChange[], steps: ReadonlySet<string>): ReadonlyMap<string, NetChange> {
-  return netChanges(standingChanges(own, steps));
+  return targetChanges(standingChanges(own, steps));
+}
+
+/** The changes of these steps to the plan's base, in which files merged by hand are as the target had them. */
+export function treeChanges(own: readonly PlanChange[], steps: ReadonlySet<string>): TreeChange[] {
+  const wanted = new Map(targetTaken(own));
+  for (const [path, { after }] of effect(own, steps)) wanted.set(path, after);
+  return [...wanted].map(([path, after]) => ({ path, after }));
 }
 
 export function stepsIn(entries: readonly PlanChange[]): Set<string> {

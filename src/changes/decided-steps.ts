@@ -12,7 +12,7 @@ import { stepOrder } from "../domain/actor/tool-actor.ts";
 import { exactChoices, findDecisions } from "../ledger/decisions.ts";
 import { findInvocations } from "../ledger/invocations.ts";
 import type { Store } from "../store/port.ts";
-import { isHookStep, isReviewStep, planChanges, recordedSteps } from "./plan-changes.ts";
+import { isHookStep, isResolveStep, isReviewStep, planChanges, recordedSteps } from "./plan-changes.ts";
 
 export interface DecidedToolStep {
   readonly id: string;
@@ -99,8 +99,10 @@ export async function dependants(
     const paths = change.fromPath === undefined ? [change.path] : [change.path, change.fromPath];
     return [{ decision: change.decision as DecisionId, resource: change.resource, paths }];
   });
-  // Of a file that a review left in part, the rest holds only with all changes of the file: each depends on the others.
-  const reviewed = changes.filter(({ step }) => isReviewStep(step)).map(({ resource, path }) => `${resource}\n${path}`);
+  // Of a file that a review left in part, or that was merged by hand, the rest holds only with all changes of the file:
+  // each depends on the others.
+  const rewritten = changes.filter(({ step }) => isReviewStep(step) || isResolveStep(step));
+  const reviewed = rewritten.map(({ resource, path }) => `${resource}\n${path}`);
   const tied = touches.filter(({ resource, paths }) => paths.some((path) => reviewed.includes(`${resource}\n${path}`)));
   return dependantsOf(decisionId, decisions, [...touches, ...tied]);
 }

@@ -14,9 +14,9 @@ import type { ChangesetStore } from "../ledger/changesets.ts";
 import { git } from "../git/git.ts";
 import { GitPack } from "../git/git-pack.ts";
 import { treesOf } from "../git/git-tree.ts";
-import { netChanges, type NetChange } from "./net-changes.ts";
+import { targetChanges, type NetChange } from "./net-changes.ts";
 import { PLAIN_ATTRIBUTES } from "../git/own-repository.ts";
-import { isReviewStep, type PlanChange } from "./plan-changes.ts";
+import { isResolveStep, isReviewStep, type PlanChange } from "./plan-changes.ts";
 
 export interface PlanDiff {
   readonly files: readonly ChangedFile[];
@@ -73,7 +73,7 @@ export function shownChanges(entries: readonly PlanChange[]): ShownChange[] {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([resource, own]) => {
       const credits = creditsByPath(own);
-      return [...netChanges(own)].map(([path, change]) => ({
+      return [...targetChanges(own)].map(([path, change]) => ({
         ...change,
         resource,
         path,
@@ -94,7 +94,7 @@ function creditsByPath(entries: readonly PlanChange[]): ReadonlyMap<string, Cred
   for (const { path, fromPath, step, decision } of entries) {
     for (const one of fromPath === undefined ? [path] : [path, fromPath]) {
       const known = credits.get(one) ?? { steps: new Set(), decisions: new Set() };
-      known.steps.add(isReviewStep(step) ? "review" : step);
+      known.steps.add(isReviewStep(step) ? "review" : isResolveStep(step) ? "resolve" : step);
       if (decision !== undefined) known.decisions.add(decision);
       credits.set(one, known);
     }

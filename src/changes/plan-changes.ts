@@ -24,6 +24,17 @@ export function isReviewStep(id: string): boolean {
   return id === REVIEW_STEP;
 }
 
+/** The change by which conflicts with the target were resolved. It rewrites what the steps left, as a hook does. */
+const RESOLVE_STEP = "hook::resolve:";
+
+export function resolveStep(number: number): string {
+  return `${RESOLVE_STEP}${number}`;
+}
+
+export function isResolveStep(id: string): boolean {
+  return id.startsWith(RESOLVE_STEP);
+}
+
 /** A recorded tool call or hook that has a changeset. */
 export interface ChangingStep {
   readonly kind: "tool_call" | "hook";

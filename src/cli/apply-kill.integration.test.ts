@@ -1,4 +1,6 @@
 /** Apply, undo and redo through the command line, killed or stopped at any moment: all changes are there, or none. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { seededRandom } from "../testing/random.ts";
 import {
@@ -63,6 +65,36 @@ test(`killed ${ROUNDS} times (seed ${SEED})`, { timeout: FULL ? 3_600_000 : 240_
   process.stdout.write(`Killed after: ${hits} (seed ${SEED})\n`);
   expect(stages.size).toBeGreaterThanOrEqual(FULL ? 9 : 5);
 });
+
+test("an apply onto a new branch, killed: the branch is there with the plan applied, or neither is", async () => {
+  using own = await LandingWorld.build(["api"]);
+  const [files, seen] = [own.look(), new Set<boolean>()];
+  const ref = join(own.repository, ".git/refs/heads/health");
+  const landing = ["plan", "apply", own.planId, "--onto", "health", "--yes"];
+  for (const point of ["journaled", "journaled, later", "made", "sealed"] as const) {
+    own.restore("executed");
+    const started = own.agents.start(landing, { group: true });
+    {
+      using watch = own.watch();
+      const isMade = point === "made" ? () => existsSync(ref) : () => watch.journal()?.outcome === "done";
+      const has = point.startsWith("journaled") ? () => watch.journal() !== undefined : isMade;
+      await until(has, started, { thenMs: point === "journaled, later" ? 3 : 0 });
+      await kill(started, true);
+    }
+    const { data } = await own.agents.json("plan", "status", own.planId);
+    const isApplied = data["state"] === "applied";
+    seen.add(isApplied);
+    expect([point, existsSync(ref), own.look(), own.leftovers()]).toEqual([point, isApplied, files, []]);
+    if (!isApplied) {
+      own.lapseLease();
+      await own.done(...landing);
+    }
+    expect(own.git("rev-parse", "health^")).toBe(own.git("rev-parse", "main"));
+    await own.done("plan", "undo", own.planId, "--yes");
+    expect(own.git("rev-parse", "health^{tree}")).toBe(own.git("rev-parse", "main^{tree}"));
+  }
+  expect(seen).toContain(true);
+}, 120_000);
 
 async function killOnce(
   deed: Deed,

@@ -57,10 +57,7 @@ test("each kind of conflict has a form of its own, and the lines of all three si
   expect(stdout).toMatch(/line 2\n +base │ two\n +yours│ MINE\n +plan │ PLAN 二/);
   expect(stdout).toContain("plan │ no file");
   const refused = await world.apply(id);
-  expect(refused.error?.suggestions.slice(0, 2)).toEqual([
-    `agents plan conflicts ${id}`,
-    `agents plan export ${id} --branch <name>`,
-  ]);
+  expect(refused.error?.suggestions.slice(0, 2)).toEqual([`agents plan conflicts ${id}`, `agents plan resolve ${id}`]);
   expect(world.everything()).toEqual(before);
 });
 
@@ -139,17 +136,22 @@ test("only the accepted part can be exported too, and uncommitted work never get
   ]);
 });
 
-test("the page about conflicts can be followed", async () => {
+test("the page about conflicts can be followed, from each of its blocks", async () => {
   const page = readFileSync(join(ROOT, "docs/conflicts.md"), "utf8");
-  await using world = await World.make({ files: { "lines.txt": LINES } });
-  await world.executed(edit("lines.txt"));
-  world.write({ "lines.txt": LINES.replace("two", "MINE") });
-  world.commit("mine");
-  const lines = [...page.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, text = ""]) => text.trim().split("\n"));
-  for (const line of lines.filter((one) => one.startsWith("agents "))) {
-    const words = line.replace(/\s+#.*$/, "").split(" ");
-    const { code, stderr } = await world.agents.run(words.slice(1), { cwd: world.repository });
-    expect([line, code, code === 0 ? "" : stderr]).toEqual([line, 0, ""]);
+  const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, text = ""]) => text.trim().split("\n"));
+  for (const lines of blocks) {
+    await using world = await World.make({ files: { "lines.txt": LINES } });
+    await world.executed(edit("lines.txt"));
+    world.write({ "lines.txt": LINES.replace("two", "MINE") });
+    world.commit("mine");
+    for (const line of lines) {
+      const words = line
+        .replace(/\s+#.*$/, "")
+        .split(" ")
+        .slice(1);
+      if (words[1] === "apply" || words[1] === "resolve") words.push("--yes");
+      const { code, stderr } = await world.agents.run(words, { cwd: world.repository });
+      expect([line, code, code === 0 ? "" : stderr]).toEqual([line, 0, ""]);
+    }
   }
-  expect(world.git("rev-parse", "--verify", "health")).not.toBe("");
 });

@@ -74,6 +74,17 @@ test("after undo and after cancel a new plan is made, whose model is told that n
   expect(context).toContain("cancelled (not so): its changes are not in the files.");
 });
 
+test("the model of the next turn is told when the changes went to a new branch, and are not in the files", async () => {
+  using world = new SessionWorld();
+  await world.answering(...writing("the first", "one.txt"), ...writing("the second", "two.txt"));
+  const { data: first } = await world.asked("the first");
+  await world.said("plan", "apply", String(first["plan_id"]), "--onto", "side", "--yes");
+  const { data: second } = await world.said("tell", "last", "the second");
+  const plan = String(second["plan_id"]);
+  const { data } = await world.said("plan", "explain", plan, "strategy", "--show-context");
+  expect(JSON.stringify(data)).toMatch(/applied to the new branch side as commit [0-9a-f]{12}: its changes are in the/);
+});
+
 test("words for a plan that is ready to review continue it, and words for its question answer it", async () => {
   using world = new SessionWorld();
   const ask = { tool: "ask_user", parameters: { question: "Which name?", options: ["a", "b"] } };

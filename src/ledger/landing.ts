@@ -30,6 +30,8 @@ export interface GitLanding {
   readonly newCommit: string;
   /** Whether the files of this work tree are those of `ref`; if not, only the ref moves. */
   readonly checkedOut: boolean;
+  /** The landing makes the branch: before it there is none of that name. */
+  readonly created?: true;
 }
 
 export interface FileMove {
@@ -54,6 +56,9 @@ export interface LandingConflict {
   readonly path: string | undefined;
   readonly why: string;
 }
+
+/** Of a conflict that a person can resolve: every other one is about files on disk, or about the whole resource. */
+export const BOTH_SIDES = "was changed on both sides";
 
 export function hasEffect(landing: Landing): boolean {
   const { git, files } = landing;

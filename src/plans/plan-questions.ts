@@ -127,8 +127,10 @@ export async function promptPlan(
     readonly user: string;
     /** The session in which it is said: it must still be the one that the person saw. */
     readonly session?: Pick<Session, "id" | "version"> | undefined;
-    /** Rejects when the words are for something that is not so any more. */
-    readonly require?: ((tx: Tx, plan: Plan) => Promise<void>) | undefined;
+    /** Rejects when the words are for something that is not so any more; may move the plan for them, and returns it. */
+    readonly require?: ((tx: Tx, plan: Plan) => Promise<Plan>) | undefined;
+    /** Records more with the decision that the words are. */
+    readonly record?: ((tx: Tx, plan: Plan, decision: DecisionId) => Promise<void>) | undefined;
   },
 ): Promise<Prompted> {
   const recordSource = recordSourceOf({ store, user: said.user });
@@ -137,9 +139,9 @@ export async function promptPlan(
   if (problem !== undefined)
     throw new ValidationError(`The guidance ${problem}.`, [{ path: "text", message: problem }]);
   return store.transaction(async (tx) => {
-    const plan = await findPlan(tx, said.planId);
-    if (plan === undefined) throw new NotFoundError("plan", said.planId, { next: [nextStep("plan.list")] });
-    await said.require?.(tx, plan);
+    const found = await findPlan(tx, said.planId);
+    if (found === undefined) throw new NotFoundError("plan", said.planId, { next: [nextStep("plan.list")] });
+    const plan = said.require === undefined ? found : await said.require(tx, found);
     if (said.session !== undefined) await continueSession(tx, said.session);
     const open = await openQuestion(tx, plan.id);
     if (open?.id !== said.answering) throw answeredMeanwhileError(plan, open);
@@ -148,6 +150,7 @@ export async function promptPlan(
     const question = open?.question ?? (revises ? aboutStrategy(decisions) : undefined);
     const continues = open === undefined && canFollowUp(plan, decisions);
     const decision = await recordIntervention(tx, plan, text, { question, decisions, continues });
+    await said.record?.(tx, plan, decision);
     if (open !== undefined && !(await answerQuestion(tx, open.id, decision)))
       throw answeredMeanwhileError(plan, undefined);
     const type = open === undefined ? "plan.guided" : "plan.answered";

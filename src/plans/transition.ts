@@ -315,6 +315,7 @@ const VERBS = {
   redoPlan: "redone",
   cancelPlan: "cancelled",
   reviseStrategy: "given another strategy",
+  resolvePlan: "resolved",
   continuePlan: "continued",
   revertPlan: "sent back to strategize",
   rollbackPlan: "rolled back",

@@ -3,6 +3,7 @@
  * same bytes, and it is told only what became of the earlier plans since. Everywhere else (another model, a graph, an
  * agent of another maker, steps side by side) the plan begins with a handover: requests, answers, outcomes.
  */
+import { shortRef } from "../apply/git-target.ts";
 import type { ModelRef } from "../actors/models/model.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import type { SessionPlan } from "../domain/plan/session.ts";
@@ -117,8 +118,11 @@ function lastRequest({ exchanges }: SessionTurn): string {
 function outcomeOf({ standing, plan, diff, landings }: SessionTurn): string {
   const files = diff.files.length === 0 ? "" : ` It changed ${listed(diff.files.map(({ path }) => path))}.`;
   const commits = landings.flatMap(({ git: landed }) => (landed === undefined ? [] : [landed.newCommit.slice(0, 12)]));
+  const made = landings.flatMap(({ git: landed }) => (landed?.created === true ? [shortRef(landed.ref)] : []));
   switch (standing) {
     case "applied":
+      if (made.length > 0)
+        return `applied to the new branch ${made.join(", ")} as commit ${commits.join(", ")}: its changes are in the files only if that branch was merged.${files}`;
       return `applied to the user's files${commits.length === 0 ? "" : ` as commit ${commits.join(", ")}`}.${files}`;
     case "undone":
       return `applied and then undone by the user: its changes are not in the files any more.${files}`;

@@ -147,8 +147,9 @@ export async function perform(service: PlanLifecycleService, move: Move): Promis
     case "revertPlan":
       return service.revertPlan(planId);
     case "reviseStrategy":
+    case "resolvePlan":
     case "continuePlan":
-      throw new Error(`${operation} comes only with what a person says to a plan of a model`);
+      throw new Error(`${operation} comes only with what a person says or does`);
     case "undoPlan":
     case "redoPlan":
       throw new Error(`${operation} comes only with a landing in the resources`);

@@ -9,6 +9,7 @@ export const operation = defineOperation({
   input: z.strictObject({
     ...PlanGiven,
     accepted: z.boolean().default(false),
+    onto: z.string().min(1).optional(),
     allowEmpty: z.boolean().default(false),
     verify: z.boolean().default(true),
   }),

@@ -35,6 +35,7 @@ export const operation = defineOperation({
     const plan = await planMeant(app, { plan: named, directory }, { operation: "plan.conflicts", standings }, call);
     const store = await app.store();
     const { conflicts } = await (await app.applier()).preview("apply", plan.id);
+    const { isResolvable } = await import("../../apply/landing-errors.ts");
     const { conflictSides } = await import("../../apply/conflict-sides.ts");
     const sides = await conflictSides(store, plan, conflicts);
     const whole = conflicts
@@ -66,6 +67,7 @@ export const operation = defineOperation({
       nextSteps: nextSteps(
         plan.id,
         all.map(({ kind }) => kind),
+        conflicts.every(isResolvable),
       ),
     };
   },
@@ -83,13 +85,14 @@ function sideFacts({
   return { kind, mode: mode ?? null, bytes };
 }
 
-function nextSteps(plan: string, kinds: readonly string[]): NextStep[] {
+function nextSteps(plan: string, kinds: readonly string[], resolvable: boolean): NextStep[] {
   const apply = nextStep("plan.apply", { plan });
   if (kinds.length === 0) return [apply];
   if (kinds.every((kind) => kind === "uncommitted"))
     return [{ text: "commit or stash the files" }, nextStep("plan.apply", { plan }, "then")];
   return [
-    nextStep("plan.export", { plan, branch: "<name>" }, "merge it with git"),
+    ...(resolvable ? [nextStep("plan.resolve", { plan })] : []),
+    nextStep("plan.apply", { plan, onto: "<branch>" }, "merge it with git"),
     nextStep("plan.revert", { plan }, "or let it begin again from your files"),
   ];
 }

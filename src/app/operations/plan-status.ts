@@ -1,12 +1,15 @@
 import * as z from "zod";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import { stepActorsOf } from "../../ledger/plan-step-actors.ts";
+import { findAppliedJournal } from "../../ledger/journal.ts";
 import { groupOfPlan } from "../../ledger/candidate-records.ts";
 import { planEffort } from "../../ledger/plan-effort.ts";
 import { isRecoverable, isTerminal, PHASES } from "../../domain/plan/transitions.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { STANDINGS } from "../../domain/plan/standing.ts";
 import type { PlanQuestion } from "../../ledger/questions.ts";
+import type { App } from "../base/app.ts";
+import { shortRef } from "../../apply/git-target.ts";
 import { defineOperation } from "../base/operation.ts";
 import { Instant, instant, Json, NextSteps, PlanGiven } from "../base/schemas.ts";
 import { commandsHere, ConfinementFacts } from "../procedures/confinement-here.ts";
@@ -62,6 +65,8 @@ export const operation = defineOperation({
     confined: z.boolean().nullable(),
     confinement: ConfinementFacts.nullable(),
     cancelReason: z.string().nullable(),
+    /** The branches that its apply made for its changes. */
+    newBranches: z.array(z.strictObject({ resource: z.string(), branch: z.string() })).readonly(),
     undoneAt: Instant.nullable(),
     undoneSteps: z.array(z.string()),
     /** The group that it is a candidate of, and the plan that was chosen there. */
@@ -112,6 +117,7 @@ export const operation = defineOperation({
       confined: commands === undefined ? null : commands.kind !== "none",
       confinement: commands?.facts ?? null,
       cancelReason: plan.cancelReason ?? null,
+      newBranches: await newBranches(app, plan),
       undoneAt: undoneAt(plan),
       undoneSteps,
       stepActors: await store.read((reader) => stepActorsOf(reader, plan.id)),
@@ -121,6 +127,13 @@ export const operation = defineOperation({
     };
   },
 });
+
+async function newBranches(app: App, plan: Plan): Promise<{ resource: string; branch: string }[]> {
+  const journal = await (await app.store()).read((reader) => findAppliedJournal(reader, plan.id));
+  return (journal?.landings ?? []).flatMap(({ alias: resource, git }) =>
+    git?.created === true ? [{ resource, branch: shortRef(git.ref) }] : [],
+  );
+}
 
 function undoneAt(plan: Plan): string | null {
   return plan.undoneAt === undefined ? null : instant(plan.undoneAt);

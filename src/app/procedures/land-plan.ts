@@ -40,6 +40,8 @@ export type ApplyOutcome = z.output<typeof Applied> | z.output<typeof NotApplied
 export interface LandPlanOptions {
   /** Only what was accepted in the plan's review. */
   readonly accepted?: boolean;
+  /** The branch to make for them, instead of the one that the plan started from. */
+  readonly onto?: string | undefined;
   readonly allowEmpty: boolean;
   readonly verify: boolean;
   /** It was agreed to before: do not ask, and do not record an approval. */
@@ -62,19 +64,21 @@ export async function applyPlan(app: App, seen: Plan, options: LandPlanOptions, 
     const places = (await store.read((reader) => placesOf(reader, seen))).map(({ path }) => path).join(", ");
     const files = `${artifacts} ${artifacts === 1 ? "file" : "files"} (+${insertions} −${deletions})`;
     const amount = part === undefined ? files : `${part.amount.taken} of ${part.amount.all} changes, ${files}`;
-    const question = places === "" ? `Apply ${amount}?` : `Keep ${amount} as they are in ${places}?`;
+    const where = options.onto === undefined ? "" : ` to the new branch ${options.onto}`;
+    const question = places === "" ? `Apply ${amount}${where}?` : `Keep ${amount} as they are in ${places}?`;
     const shown = [
       ...(options.shown ?? []),
-      ...(await previewed(call, () => applier.preview("apply", seen.id, { part: part?.taken }))),
+      ...(await previewed(call, () => applier.preview("apply", seen.id, { part: part?.taken, onto: options.onto }))),
     ];
     if (!(await confirmed(call, question, shown))) return { applied: false };
   }
   await options.onYes?.();
-  const { allowEmpty, verify } = options;
+  const { allowEmpty, verify, onto } = options;
   const tell = await warningBeforeCommands(seen, call);
   const applied = await applier.apply(seen.id, {
     allowEmpty,
     verify,
+    onto,
     part: part?.taken,
     approved: asked && call.answers === "person",
     seenVersion: asked ? seen.version : undefined,

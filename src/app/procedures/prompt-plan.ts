@@ -7,8 +7,6 @@ import type { PlanId } from "../../domain/names/ids.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import type { Session } from "../../domain/plan/session.ts";
 import { PHASES, STATES } from "../../domain/plan/transitions.ts";
-import type { Plan } from "../../domain/plan/plan.ts";
-import type { Tx } from "../../store/port.ts";
 import { openQuestion } from "../../ledger/questions.ts";
 import { promptPlan } from "../../plans/plan-questions.ts";
 import type { App } from "../base/app.ts";
@@ -28,10 +26,13 @@ export const Prompted = z.strictObject({
   nextSteps: NextSteps,
 });
 
+type Together = Pick<Parameters<typeof promptPlan>[1], "require" | "record">;
+
 /**
  * `seen` is the question that the person was shown; without it, the words are for the one that is open now. `session`
- * is the session as the person saw it, for words that are said in one. `require` rejects when the words are for
- * something that is not so any more.
+ * is the session as the person saw it, for words that are said in one. In the same transaction, `require` rejects when
+ * the words are for something that is not so any more, and returns the plan as it may have moved it for them; `record`
+ * adds to the record.
  */
 export async function guidePlan(
   app: App,
@@ -39,12 +40,12 @@ export async function guidePlan(
   text: string,
   seen?: string,
   session?: Pick<Session, "id" | "version">,
-  require?: (tx: Tx, plan: Plan) => Promise<void>,
+  together: Together = {},
 ): Promise<z.output<typeof Prompted>> {
   const store = await app.store();
   const answering = seen ?? (await store.read((reader) => openQuestion(reader, planId)))?.id;
   const user = await app.user();
-  const prompted = await promptPlan(store, { planId, text, answering, user, session, require });
+  const prompted = await promptPlan(store, { planId, text, answering, user, session, ...together });
   const { plan, decision, answered, revises, continues } = prompted;
   const worked = answered === undefined && plan.state === "processing";
   return {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { diffOf } from "../../changes/diff-cache.ts";
-import { netChanges } from "../../changes/net-changes.ts";
+import { targetChanges } from "../../changes/net-changes.ts";
 import { planAnswer } from "../../changes/plan-answer.ts";
 import { planChanges, type PlanChange } from "../../changes/plan-changes.ts";
 import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
@@ -191,7 +191,7 @@ function workingTime(plan: Plan): number {
 function statesOf(entries: readonly PlanChange[]): ReadonlyMap<string, string> {
   const resources = Map.groupBy(entries, ({ resource }) => resource);
   const states = [...resources].flatMap(([resource, own]) =>
-    [...netChanges(own)].map(([path, { after }]) => {
+    [...targetChanges(own)].map(([path, { after }]) => {
       const name = resources.size === 1 ? path : `${resource}/${path}`;
       return [name, after === undefined ? "deleted" : `${after.mode}:${after.hash}`] as const;
     }),

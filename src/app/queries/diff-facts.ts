@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { diffOf } from "../../changes/diff-cache.ts";
 import { leftOut } from "../../execution/sandbox/unapplied-files.ts";
-import { planChanges } from "../../changes/plan-changes.ts";
+import { planChanges, type PlanChange } from "../../changes/plan-changes.ts";
 import { reviewFiles } from "../../changes/review-files.ts";
 import { UsageError } from "../../domain/errors/errors.ts";
 import { parsePatch } from "../../domain/text/git-patch.ts";
@@ -50,11 +50,13 @@ export interface DiffWish {
   readonly paths?: readonly string[] | undefined;
   /** With the steps and decisions behind each hunk. */
   readonly why?: boolean;
+  /** Changes that are not recorded yet, behind those that are. */
+  readonly more?: readonly PlanChange[];
 }
 
-export async function changedFiles(app: App, plan: Plan) {
+export async function changedFiles(app: App, plan: Plan, more: readonly PlanChange[] = []) {
   const store = await app.store();
-  const entries = await planChanges(store, plan.id, plan.attempt);
+  const entries = [...(await planChanges(store, plan.id, plan.attempt)), ...more];
   const { files, patch } = await diffOf(store, entries);
   const reviewed = reviewFiles(entries, patch);
   const place = (resource: string, path: string): string => JSON.stringify([resource, path]);
@@ -72,7 +74,7 @@ export async function changedFiles(app: App, plan: Plan) {
 }
 
 export async function diffOfPlan(app: App, plan: Plan, wish: DiffWish = {}): Promise<z.output<typeof PlanDiffFacts>> {
-  const all = await changedFiles(app, plan);
+  const all = await changedFiles(app, plan, wish.more);
   const { entries } = all;
   const isWanted = pathFilter(wish.paths ?? [], all.files);
   const reviewed = all.reviewed.filter(isWanted);

@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { join } from "node:path";
 import * as z from "zod";
-import { netChanges, type NetChange } from "../../changes/net-changes.ts";
+import { targetChanges, type NetChange } from "../../changes/net-changes.ts";
 import { planChanges } from "../../changes/plan-changes.ts";
 import type { FileImage } from "../../domain/plan/change-entry.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
@@ -36,7 +36,7 @@ export async function fileTexts(app: App, plan: Plan): Promise<z.output<typeof F
   let sum = 0;
   for (const [resource, own] of Map.groupBy(entries, (entry) => entry.resource)) {
     const root = roots.get(resource);
-    for (const [path, change] of netChanges(own)) {
+    for (const [path, change] of targetChanges(own)) {
       const about = { resource, path, place: root === undefined ? null : join(root, path) };
       const texts = await textsOf(contents, change, LARGEST_SUM - sum);
       if (typeof texts !== "string") sum += (texts.before?.length ?? 0) + (texts.after?.length ?? 0);

@@ -4,7 +4,7 @@ import type { Decision } from "../../domain/plan/decision.ts";
 import type { DecisionId } from "../../domain/names/ids.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { countChanged } from "../../domain/text/git-patch.ts";
-import type { PlanChange } from "../../changes/plan-changes.ts";
+import { isResolveStep, type PlanChange } from "../../changes/plan-changes.ts";
 import type { ReviewFile, ReviewUnit } from "../../changes/review-files.ts";
 import { planStepOf } from "../../changes/step-records.ts";
 import { unitCredits } from "../../changes/unit-credits.ts";
@@ -53,7 +53,7 @@ export async function creditsOf(store: Store, plan: Plan, entries: readonly Plan
       const decision = decisions.get((change.decision ?? "") as DecisionId);
       const tool = invocations.get(change.changesetId)?.tool ?? null;
       return {
-        step: planStepOf(change.step),
+        step: isResolveStep(change.step) ? "resolve" : planStepOf(change.step),
         tool,
         decision: decision?.id ?? null,
         why: decision === undefined ? null : reasonOf(decision, decisions),

@@ -11,6 +11,8 @@ export const LandingFacts = z.strictObject({
   commit: z.string().nullable(),
   previousCommit: z.string().nullable(),
   checkedOut: z.boolean().nullable(),
+  /** Whether the branch was made for the changes; null for a directory. */
+  newBranch: z.boolean().nullable(),
   files: z.array(z.string()),
 });
 
@@ -36,6 +38,7 @@ export function landingFacts({ alias, root, git, files }: Landing): z.output<typ
     commit: git === undefined ? null : git.newCommit,
     previousCommit: git === undefined ? null : git.oldCommit,
     checkedOut: git?.checkedOut ?? null,
+    newBranch: git === undefined ? null : git.created === true,
     files: files.map(({ path }) => path),
   };
 }

@@ -44,8 +44,8 @@ export class LandingWorld implements Disposable {
   readonly #copies: string = mkdtempSync(join(tmpdir(), "cleveragents-copies-"));
   planId = "";
 
-  /** Executed, not applied: saved as "executed". */
-  static async build(): Promise<LandingWorld> {
+  /** Executed, not applied: saved as "executed". Its plan changes both resources, or only some. */
+  static async build(resources: readonly string[] = ["api", "notes"]): Promise<LandingWorld> {
     const world = new LandingWorld();
     mkdirSync(world.temporary);
     world.agents.inOwnProcess({ TMPDIR: world.temporary });
@@ -64,15 +64,15 @@ export class LandingWorld implements Disposable {
       writeFileSync(join(world.repository, "mine", name), "staged by its user\n");
     world.git("add", "mine/staged.txt", "mine/new.txt");
     writeFileSync(join(world.repository, "mine/unknown.txt"), "not in git\n");
-    world.planId = await world.#execute();
+    world.planId = await world.#execute(resources);
     world.save("executed");
     return world;
   }
 
-  async #execute(): Promise<string> {
+  async #execute(resources: readonly string[]): Promise<string> {
     const step = (resource: string): string =>
       `  - id: change-${resource}\n    tool: shell_execute\n    params: { resource: ${resource}, command: ${JSON.stringify(CHANGES)} }\n`;
-    const steps = `${step("api")}${step("notes")}`;
+    const steps = resources.map(step).join("");
     this.agents.write("actor.yaml", `name: changer\ntype: tool\ndescription: changes\nsteps:\n${steps}`);
     this.agents.write("action.yaml", ACTION);
     for (const call of [

@@ -67,6 +67,7 @@ export const VIEWS: Views = {
   "plan.execute": () => import("./plan-execute.ts"),
   "plan.conflicts": () => import("./plan-conflicts.ts"),
   "plan.export": () => import("./plan-export.ts"),
+  "plan.resolve": () => import("./plan-resolve.ts"),
   "plan.review": () => import("./plan-review.ts"),
   "plan.apply": () => import("./plan-apply.ts"),
   "plan.compare": () => import("./plan-compare.ts"),

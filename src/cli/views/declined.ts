@@ -12,6 +12,7 @@ export function declined(
     | "applied"
     | "undone"
     | "redone"
+    | "resolved"
     | "rolled back",
 ): Picture {
   return { view: [], messages: [{ level: "warning", text: `Nothing was ${deed}.` }], status: "warn", next: [] };

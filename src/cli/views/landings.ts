@@ -9,7 +9,8 @@ import { firstFew } from "./parts.ts";
 type Landing = z.output<typeof LandingFacts>;
 
 export function previewText({ landings, conflicts, held }: z.output<typeof LandingPreview>): string {
-  const lines = landings.map(({ resource, path, branch, checkedOut, files }) => {
+  const lines = landings.map(({ resource, path, branch, checkedOut, newBranch, files }) => {
+    if (newBranch === true) return `${resource}: ${path} (new branch ${branch})`;
     const where = branch === null ? "" : ` (${branch}${checkedOut === true ? "" : ", not checked out"})`;
     return `${resource}: ${path}${where}: ${firstFew(files)}`;
   });
@@ -29,11 +30,11 @@ export function landingTables(title: "Applied" | "Undone" | "Redone", landings: 
     kind: "table",
     title,
     columns: [{ keep: "Resource" }, "Branch", "Commit", "Files", "Path"],
-    rows: landings.map(({ resource, path, branch, commit, checkedOut, files }) => [
+    rows: landings.map(({ resource, path, branch, commit, checkedOut, newBranch, files }) => [
       resource,
       branch ?? "-",
       commit?.slice(0, 10) ?? "-",
-      checkedOut === false ? "not checked out" : String(files.length),
+      newBranch === true ? "new branch" : checkedOut === false ? "not checked out" : String(files.length),
       path,
     ]),
     empty: "All of it was already there.",
@@ -45,13 +46,14 @@ export function landingTables(title: "Applied" | "Undone" | "Redone", landings: 
 export function placeText(word: "in" | "to", landings: readonly Landing[]): string {
   const [landing, ...more] = landings;
   if (landing === undefined || more.length > 0) return "";
-  const { path, branch, commit, checkedOut } = landing;
+  const { path, branch, commit, checkedOut, newBranch } = landing;
   if (branch === null) return ` ${word} ${path}`;
   const notes = [
     ...(commit === null ? [] : [`commit ${commit.slice(0, 10)}`]),
     ...(checkedOut === false ? ["not checked out"] : []),
   ];
-  return ` ${word} ${branch} of ${path}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+  const made = newBranch === true ? "the new branch " : "";
+  return ` ${word} ${made}${branch} of ${path}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
 }
 
 /** Changes that others made too stay, and a person should know why the files are as they were. */

@@ -119,8 +119,9 @@ function questionRows({ awaitingInput }: Output, verbose: boolean): Row[] {
   ];
 }
 
-function endRows({ cancelReason, undoneAt, undoneSteps, error }: Output): Row[] {
+function endRows({ cancelReason, newBranches, undoneAt, undoneSteps, error }: Output): Row[] {
   return [
+    ...newBranches.map(({ resource, branch }) => ["new branch", `${branch} in ${resource}`] as const),
     ...(cancelReason === null ? [] : [["cancelled", cancelReason] as const]),
     ...(undoneAt === null ? [] : [["undone", toned(undoneAt, "warn")] as const]),
     ...(undoneAt !== null || undoneSteps.length === 0

@@ -48,6 +48,7 @@ type ForwardOperation =
 
 /**
  * `reviseStrategy` has the strategy made again within the attempt, for guidance that came before its first step;
+ * `resolvePlan` gives an executed plan files that were merged by hand with its target, after which it is ready again;
  * `continuePlan` has more done on an executed plan, in the same attempt and sandbox;
  * `executePlan` and `applyPlan` on an errored phase queue it again with the same strategy; `revertPlan` always replans;
  * `rollbackPlan` keeps the strategy and executes again from a checkpoint. A running execution is rolled back only once
@@ -55,6 +56,7 @@ type ForwardOperation =
  */
 type BackwardOperation =
   | "reviseStrategy"
+  | "resolvePlan"
   | "continuePlan"
   | "revertPlan"
   | "rollbackPlan"
@@ -121,6 +123,7 @@ const BACKWARD = {
   "execute/queued": { revertPlan: "strategize/queued", rollbackPlan: "execute/queued" },
   "execute/processing": { revertPlan: "strategize/queued", rollbackPlan: "execute/queued" },
   "execute/complete": {
+    resolvePlan: "execute/complete",
     continuePlan: "execute/queued",
     revertPlan: "strategize/queued",
     rollbackPlan: "execute/queued",
@@ -135,7 +138,12 @@ const BACKWARD = {
   "apply/processing": {},
   "apply/applied": {},
   "apply/constrained": { revertPlan: "strategize/queued", rollbackPlan: "execute/queued" },
-  "apply/errored": { revertPlan: "strategize/queued", rollbackPlan: "execute/queued", applyPlan: "apply/queued" },
+  "apply/errored": {
+    resolvePlan: "execute/complete",
+    revertPlan: "strategize/queued",
+    rollbackPlan: "execute/queued",
+    applyPlan: "apply/queued",
+  },
   "apply/cancelled": {},
 } as const satisfies Record<StatusKey, Partial<Record<BackwardOperation, StatusKey>>>;
 

@@ -29,7 +29,7 @@ import { removeTree } from "../../platform/remove-tree.ts";
 import { gitIn } from "../sandbox/sandbox-facts.ts";
 import { lastLines } from "../tools/cut-text.ts";
 import { borrowedBy, failureOf, runProgram, type ProgramResult } from "../tools/shell.ts";
-import { isReviewStep, planChanges } from "../../changes/plan-changes.ts";
+import { isResolveStep, isReviewStep, planChanges } from "../../changes/plan-changes.ts";
 import type { OpenSandboxes } from "../steps/step-runner.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
@@ -121,7 +121,7 @@ export async function recordedHooks(
 ): Promise<(HookId & { readonly skipped: boolean })[]> {
   const records = await store.read((reader) => findStepsOfKind(reader, plan, "hook"));
   return records
-    .filter(({ key }) => !isReviewStep(key))
+    .filter(({ key }) => !isReviewStep(key) && !isResolveStep(key))
     .sort((a, b) => comparedOrder(a.order, b.order))
     .map(({ id, skipped }) => {
       const [resource = "", hook = "", round = "0"] = id.split(":");
