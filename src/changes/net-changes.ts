@@ -27,8 +27,8 @@ export function targetChanges(entries: readonly ChangeEntry[]): ReadonlyMap<stri
 }
 
 /**
- * The net changes to the plan's base, as its sandbox has them. Folds entries in the order in which they were made; paths
- * that are as they were at the beginning drop out.
+ * The net changes to the plan's base, as its sandbox has them. Folds entries in the order in which they were made;
+ * paths that are as they were at the beginning drop out.
  */
 export function netChanges(entries: readonly ChangeEntry[]): ReadonlyMap<string, NetChange> {
   return fold(entries, () => false);
