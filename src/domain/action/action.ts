@@ -63,7 +63,7 @@ const argumentSchema = z.strictObject({
 /** The strategist is told of each. */
 export const STEP_ACTOR_LIMIT = 20;
 
-const actionSchema = z.strictObject({
+export const actionSchema = z.strictObject({
   name: z.string(),
   description: filledLine,
   longDescription: filled.optional(),

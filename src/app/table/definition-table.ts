@@ -1,0 +1,13 @@
+/** The files that define things, of every kind. */
+import type { TableEntry } from "../base/operation.ts";
+
+export const DEFINITION_TABLE = {
+  schema: {
+    summary: "Print the JSON Schema of a kind of file, for editors; without a kind, list the kinds",
+    role: "reader",
+    writes: false,
+    parameters: [{ name: "kind", about: "actor, action, tool, config, …; none lists them", positional: true }],
+    example: { kind: "actor" },
+    load: () => import("../operations/file-schema.ts"),
+  },
+} as const satisfies Readonly<Record<string, TableEntry>>;
