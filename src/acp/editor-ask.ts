@@ -39,6 +39,7 @@ export function editorAsk(parts: AskParts): Ask {
       case "plan":
         return planQuestion(parts, question);
       case "review":
+      case "edit":
         return { kind: "none" };
       case "choice":
         return choice(parts, question);

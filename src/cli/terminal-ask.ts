@@ -34,6 +34,8 @@ async function reply(question: Question, io: Io): Promise<Reply> {
       return answerQuestion(question, io);
     case "review":
       return { kind: "text", text: await answerTo(question.text, io.asking) };
+    case "edit":
+      return (await io.edit(question.file)) ? { kind: "yes" } : { kind: "none" };
     case "choice": {
       const ways = `${question.alternatives.join("/")}, d1 for a diff, Enter for none`;
       const answer = await answerTo(`${question.text} [${ways}] `, io.asking);

@@ -10,4 +10,20 @@ export const DEFINITION_TABLE = {
     example: { kind: "actor" },
     load: () => import("../operations/file-schema.ts"),
   },
+  edit: {
+    summary: "Change a stored definition in your editor; without a name, list the names",
+    role: "admin",
+    writes: true,
+    parameters: [
+      {
+        name: "kind",
+        about: "actor, action, automation-profile, validation, tool, skill or config",
+        positional: true,
+        required: true,
+      },
+      { name: "name", about: "its name; none for config", positional: true },
+    ],
+    example: { kind: "actor", name: "local/greeter" },
+    load: () => import("../operations/edit.ts"),
+  },
 } as const satisfies Readonly<Record<string, TableEntry>>;

@@ -95,6 +95,7 @@ export const VIEWS: Views = {
   "session.export": () => import("./session-export.ts"),
   tell: () => import("./tell.ts"),
   init: () => import("./init.ts"),
+  edit: () => import("./edit.ts"),
   schema: () => import("./file-schema.ts"),
   "config.get": () => import("./config-get.ts"),
   upgrade: () => import("./upgrade.ts"),

@@ -116,6 +116,7 @@ export const GROUPS: Readonly<Record<string, { readonly summary: string; readonl
   cleanup: { summary: "See and remove sandboxes that are no longer needed", heading: "Run:" },
   init: { summary: "", heading: "Define:" },
   config: { summary: "Read and change the configuration", heading: "Define:" },
+  edit: { summary: "", heading: "Define:" },
   schema: { summary: "", heading: "Define:" },
   login: { summary: "Log in at a provider of models", heading: "Define:" },
   logout: { summary: "", heading: "Define:" },
