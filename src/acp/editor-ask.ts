@@ -40,6 +40,7 @@ export function editorAsk(parts: AskParts): Ask {
         return planQuestion(parts, question);
       case "review":
       case "edit":
+      case "value":
         return { kind: "none" };
       case "choice":
         return choice(parts, question);
