@@ -8,7 +8,7 @@ export const DEFINITION_TABLE = {
     writes: false,
     parameters: [{ name: "kind", about: "actor, action, tool, config, …; none lists them", positional: true }],
     example: { kind: "actor" },
-    load: () => import("../operations/file-schema.ts"),
+    load: () => import("../operations/schema.ts"),
   },
   edit: {
     summary: "Change a stored definition in your editor; without a name, list the names",

@@ -6,7 +6,7 @@ import type { ActorDefinition, ActorType, GraphActorDefinition } from "./actor.t
 import { listIssues, ValidationError, type ValidationIssue } from "../errors/errors.ts";
 import { MODEL_ACTOR_FORM, MODEL_ACTOR_SHAPE, modelActor, version } from "./model-actor.ts";
 import { nameKey } from "../names/qualified-name.ts";
-import { collect, filled, fitting, formIssues, suggested, text } from "../definition/schema.ts";
+import { collect, filled, fitting, formIssues, suggested, text } from "../definition/checked-schema.ts";
 import { jsonForm, withForm } from "../definition/json-form.ts";
 import { find, isObject, map, spelled, word, yesOrNo } from "../definition/spelling.ts";
 import { shown } from "../text/text.ts";

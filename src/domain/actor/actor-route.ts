@@ -24,7 +24,7 @@ import type { Form, Path, Say } from "../definition/spelling.ts";
 import type { ValidationIssue } from "../errors/errors.ts";
 import type { JsonObject } from "../values/json.ts";
 import { routeIssues } from "./route-checks.ts";
-import { filled, line, text } from "../definition/schema.ts";
+import { filled, line, text } from "../definition/checked-schema.ts";
 import { shown } from "../text/text.ts";
 import { unknownTool } from "../definition/unknown-tool.ts";
 import { TOOL_NAMES, toolRef, type ToolRef } from "../names/tool-names.ts";

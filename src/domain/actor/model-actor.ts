@@ -8,7 +8,7 @@ import type { JsonObject } from "../values/json.ts";
 import { parseReasoning, REASONING_FORM, reasoningForm } from "./reasoning.ts";
 import { baseUrlProblem, PROVIDER_NAME } from "../settings/provider-settings.ts";
 import { parseOwnName } from "../names/qualified-name.ts";
-import { filled, filledLine, fitting, text } from "../definition/schema.ts";
+import { filled, filledLine, fitting, text } from "../definition/checked-schema.ts";
 import { isSkillName, isSkillSetName } from "../skill/skill-text.ts";
 import { shown } from "../text/text.ts";
 

@@ -3,7 +3,15 @@ import { listIssues, ValidationError, type ValidationIssue } from "../errors/err
 import { parseJson, type JsonObject, type JsonValue } from "../values/json.ts";
 import { parseOwnName, type QualifiedName } from "../names/qualified-name.ts";
 import { jsonForm, withForm, type FormRules } from "../definition/json-form.ts";
-import { collect, filledLine, fitting, formIssues, onlyKeys, suggested, type KnownKeys } from "../definition/schema.ts";
+import {
+  collect,
+  filledLine,
+  fitting,
+  formIssues,
+  onlyKeys,
+  suggested,
+  type KnownKeys,
+} from "../definition/checked-schema.ts";
 import { firstCycles, waves, type Node } from "./step-graph.ts";
 import { placeholders, renderTemplate } from "../values/template.ts";
 import { shown } from "../text/text.ts";

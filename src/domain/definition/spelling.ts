@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { ValidationIssue } from "../errors/errors.ts";
 import { parseJson, type JsonLimits, type JsonObject, type JsonValue } from "../values/json.ts";
 import { jsonForm, withForm, type FormRules } from "./json-form.ts";
-import { collect, filled, REQUIRED, suggested } from "./schema.ts";
+import { collect, filled, REQUIRED, suggested } from "./checked-schema.ts";
 import { shown } from "../text/text.ts";
 
 /**

@@ -14,7 +14,7 @@ import { listIssues, ValidationError, type ValidationIssue } from "../errors/err
 import { toolMatches, type Guards } from "./guards.ts";
 import { nameParts, parseOwnName, type QualifiedName } from "../names/qualified-name.ts";
 import { jsonForm } from "../definition/json-form.ts";
-import { collect, filledLine, suggested } from "../definition/schema.ts";
+import { collect, filledLine, suggested } from "../definition/checked-schema.ts";
 import { shown } from "../text/text.ts";
 import type { JsonObject } from "../values/json.ts";
 import { isAddedToolName, TOOL_NAMES } from "../names/tool-names.ts";

@@ -1,5 +1,5 @@
 /** The configuration file as a whole: its JSON Schema, and what is wrong with it, value by value. */
-import { suggested } from "../definition/schema.ts";
+import { suggested } from "../definition/checked-schema.ts";
 import { isObject } from "../definition/spelling.ts";
 import { ValidationError, listIssues, type ValidationIssue } from "../errors/errors.ts";
 import type { JsonObject } from "../values/json.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { keyIssues } from "../actor/actor-keys.ts";
-import { filled, filledLine, formIssues } from "../definition/schema.ts";
+import { filled, filledLine, formIssues } from "../definition/checked-schema.ts";
 import {
   isObject,
   jsonObject,

@@ -4,7 +4,7 @@
  */
 import { toolNames } from "../actor/actor-route.ts";
 import { keyIssues } from "../actor/actor-keys.ts";
-import { filled, filledLine, formIssues } from "../definition/schema.ts";
+import { filled, filledLine, formIssues } from "../definition/checked-schema.ts";
 import { isObject, list, parsedBy, reading, spelled } from "../definition/spelling.ts";
 import { listIssues, ValidationError, type ValidationIssue } from "../errors/errors.ts";
 import { parseOwnName, type QualifiedName } from "../names/qualified-name.ts";

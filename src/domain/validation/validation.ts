@@ -13,7 +13,7 @@ import {
   onlyKeys,
   suggested,
   type KnownKeys,
-} from "../definition/schema.ts";
+} from "../definition/checked-schema.ts";
 import { shown } from "../text/text.ts";
 import { CONTEXT_TOOL_NAMES, TOOL_NAMES, toolWord, type ToolName } from "../names/tool-names.ts";
 
