@@ -39,6 +39,8 @@ export function editorAsk(parts: AskParts): Ask {
       case "plan":
         return planQuestion(parts, question);
       case "review":
+      case "edit":
+      case "value":
         return { kind: "none" };
       case "choice":
         return choice(parts, question);

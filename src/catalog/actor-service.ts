@@ -18,6 +18,7 @@ import {
 } from "../store/tables/actors.ts";
 import type { Reader, Store, Tx } from "../store/port.ts";
 import { requireReplaceable } from "./replace-actor.ts";
+import { requireSeen, type ReplaceRules } from "../plans/replace-rules.ts";
 import { checkReferences, isProviders } from "./reference-checks.ts";
 import { recordSourceOf, recordEvent, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 import { notFoundError } from "../domain/names/not-found.ts";
@@ -64,7 +65,7 @@ export class ActorService {
   /** All of them or none: the actors of one file may need each other. */
   async addActors(
     definitions: readonly ActorDefinition[],
-    { replace = false }: { readonly replace?: boolean } = {},
+    { replace = false, seen }: ReplaceRules = {},
   ): Promise<Actor[]> {
     for (const definition of definitions) this.#refuseProviders(definition);
     return this.#store.transaction(async (tx) => {
@@ -73,6 +74,7 @@ export class ActorService {
       const added: Actor[] = [];
       for (const definition of definitions) {
         const before = replace ? await findActor(tx, definition.name) : undefined;
+        requireSeen(`actor "${definition.name}"`, before, seen);
         added.push(
           await (before === undefined ? this.#add(tx, definition, at) : this.#replace(tx, before, definition, at)),
         );

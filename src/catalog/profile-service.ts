@@ -9,9 +9,11 @@ import {
   findOwnProfiles,
   insertProfile,
   requireProfile,
+  updateProfile,
   type OwnProfile,
 } from "../store/tables/profiles.ts";
 import type { Store } from "../store/port.ts";
+import { requireSeen, type ReplaceRules } from "../plans/replace-rules.ts";
 import { recordSourceOf, recordEvent, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 
 /**
@@ -31,17 +33,31 @@ export class ProfileService {
     return this.#store.read((reader) => findOwnProfiles(reader, namespace));
   }
 
-  async addProfile(definition: ProfileDefinition): Promise<OwnProfile> {
+  async addProfile(definition: ProfileDefinition, rules: ReplaceRules = {}): Promise<OwnProfile> {
     const { profile } = definition;
     return this.#store.transaction(async (tx) => {
       const at = this.#recordSource.clock();
+      const before =
+        rules.replace === true
+          ? (await findOwnProfiles(tx)).find(({ name }) => nameKey(name) === nameKey(profile.name))
+          : undefined;
+      requireSeen(`automation profile "${profile.name}"`, before, rules.seen);
+      if (before !== undefined) {
+        await updateProfile(tx, definition, at);
+        const details = { profile: profile.name, extends: definition.extends ?? null };
+        await recordEvent(tx, this.#recordSource, { type: "automation_profile.replaced", at, details });
+        return { ...profile, extends: definition.extends, createdAt: before.createdAt };
+      }
       if (!(await insertProfile(tx, definition, at))) {
         throw new ConflictError(
           `There is already an automation profile "${profile.name}".`,
           { expected: "no such profile", actual: profile.name, code: "already_exists" },
           {
             kept: "The existing profile was not changed.",
-            next: [nextStep("automation-profile.show", { profile: profile.name })],
+            next: [
+              nextStep("automation-profile.show", { profile: profile.name }),
+              nextStep("automation-profile.add", { definition: { file: "<file>" }, replace: true }),
+            ],
           },
         );
       }

@@ -3,7 +3,7 @@ import type { ActorDefinition } from "../domain/actor/actor.ts";
 import { ValidationError, type ValidationIssue } from "../domain/errors/errors.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
 import { nameKey, type QualifiedName } from "../domain/names/qualified-name.ts";
-import { suggested } from "../domain/definition/schema.ts";
+import { suggested } from "../domain/definition/checked-schema.ts";
 import { actorNames, findActor } from "../store/tables/actors.ts";
 import type { Reader } from "../store/port.ts";
 

@@ -3,6 +3,7 @@ import { nextStep } from "../domain/errors/next-step.ts";
 import { nameKey, parseOwnName, type QualifiedName } from "../domain/names/qualified-name.ts";
 import { resolvedSkills, type ToolSkill } from "../domain/tool/tool-skill.ts";
 import { nearest } from "../domain/text/suggest.ts";
+import { requireSeen, type ReplaceRules } from "../plans/replace-rules.ts";
 import { recordEvent, recordSourceOf, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 import { deleteExtension, findExtensions, insertExtension, type Extension } from "../store/tables/extensions.ts";
 import type { Reader, Store } from "../store/port.ts";
@@ -33,21 +34,25 @@ export class SkillService {
     return this.#store.read((reader) => findExtensions<AddedSkill>(reader, "skill"));
   }
 
-  addSkill(name: string, path: string): Promise<void> {
-    return this.#add({ name: parseOwnName(name), path }, name);
+  addSkill(name: string, path: string, rules: ReplaceRules = {}): Promise<void> {
+    return this.#add({ name: parseOwnName(name), path }, name, rules);
   }
 
   /** Everything that it includes must be there. */
-  async addToolSkill(skill: ToolSkill): Promise<void> {
+  async addToolSkill(skill: ToolSkill, rules: ReplaceRules = {}): Promise<void> {
     const known = await this.#store.read(storedToolSkills);
     resolvedSkills([skill.name], (name) => (nameKey(name) === nameKey(skill.name) ? skill : known(name)));
-    await this.#add(skill, skill.name);
+    await this.#add(skill, skill.name, rules);
   }
 
-  async #add(skill: AddedSkill, name: string): Promise<void> {
+  async #add(skill: AddedSkill, name: string, rules: ReplaceRules): Promise<void> {
     await this.#store.transaction(async (tx) => {
       const at = this.#recordSource.clock();
       const where = "path" in skill ? { path: skill.path } : {};
+      const stored = await findExtensions<AddedSkill>(tx, "skill");
+      const before = stored.find(({ definition }) => nameKey(definition.name) === nameKey(skill.name));
+      requireSeen(`skill "${name}"`, before?.definition, rules.seen);
+      if (rules.replace === true) await deleteExtension(tx, "skill", skill.name);
       if (!(await insertExtension(tx, "skill", skill, at))) {
         throw new ConflictError(
           `There is already an added skill "${name}".`,

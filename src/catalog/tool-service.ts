@@ -2,6 +2,7 @@ import { ConflictError, NotFoundError } from "../domain/errors/errors.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
 import { nameKey, parseQualifiedName } from "../domain/names/qualified-name.ts";
 import { nearest } from "../domain/text/suggest.ts";
+import { requireSeen, type ReplaceRules } from "../plans/replace-rules.ts";
 import { recordEvent, recordSourceOf, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 import { deleteExtension, findExtensions, insertExtension, type Extension } from "../store/tables/extensions.ts";
 import type { Reader, Store } from "../store/port.ts";
@@ -31,10 +32,13 @@ export class ToolService {
   }
 
   /** A tool of the same name is replaced: its author has changed the file, and the new content was accepted. */
-  async addTool(tool: StoredTool, options: { readonly replace: boolean }): Promise<OwnTool> {
+  async addTool(tool: StoredTool, rules: ReplaceRules): Promise<OwnTool> {
     return this.#store.transaction(async (tx) => {
       const at = this.#recordSource.clock();
-      if (options.replace) await deleteExtension(tx, "tool", tool.name);
+      const stored = await findExtensions<StoredTool>(tx, "tool");
+      const before = stored.find(({ definition }) => nameKey(definition.name) === nameKey(tool.name));
+      requireSeen(`tool "${tool.name}"`, before?.definition, rules.seen);
+      if (rules.replace === true) await deleteExtension(tx, "tool", tool.name);
       if (!(await insertExtension(tx, "tool", tool, at))) {
         throw new ConflictError(
           `There is already a tool "${tool.name}".`,

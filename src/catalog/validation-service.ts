@@ -6,10 +6,10 @@ import type { Plan } from "../domain/plan/plan.ts";
 import { nameKey, parseQualifiedName, type QualifiedName } from "../domain/names/qualified-name.ts";
 import { shown } from "../domain/text/text.ts";
 import { isTerminal, statusKey } from "../domain/plan/transitions.ts";
-import type { Validation, ValidationInput } from "../domain/validation/validation.ts";
+import type { Validation, ValidationDefinition, ValidationInput } from "../domain/validation/validation.ts";
 import { findPlan } from "../store/tables/plans.ts";
 import { findLinks } from "../store/tables/resources.ts";
-import type { Reader, Store } from "../store/port.ts";
+import type { Reader, Store, Tx } from "../store/port.ts";
 import {
   attachmentsByPrefix,
   deleteValidation,
@@ -18,9 +18,11 @@ import {
   findValidations,
   insertAttachment,
   insertValidation,
+  updateValidation,
 } from "../store/tables/validations.ts";
 import { attachmentDetails, removeAttachment, stillAttachedError } from "./attachments.ts";
 import { requireProject, requireResource } from "./project-links.ts";
+import { requireSeen, type ReplaceRules } from "../plans/replace-rules.ts";
 import { recordSourceOf, recordEvent, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 import { notFoundError } from "../domain/names/not-found.ts";
 import { checkValidation } from "./validation-file.ts";
@@ -57,24 +59,44 @@ export class ValidationService {
     this.#recordSource = recordSourceOf(parts);
   }
 
-  async addValidation(input: ValidationInput): Promise<ListedValidation> {
+  /** With `replace`, plans that run it from now on run the new one. */
+  async addValidation(input: ValidationInput, rules: ReplaceRules = {}): Promise<ListedValidation> {
     const definition = checkValidation(input);
     const { name, mode } = definition;
     return this.#store.transaction(async (tx) => {
       const at = this.#recordSource.clock();
+      const before = rules.replace === true ? await findValidation(tx, name) : undefined;
+      requireSeen(`validation "${name}"`, before, rules.seen);
+      if (before !== undefined) return this.#replace(tx, before, { ...definition, updatedAt: at });
       if (!(await insertValidation(tx, definition, at))) {
         throw new ConflictError(
           `There is already a validation "${name}".`,
           { expected: "no such validation", actual: name, code: "already_exists" },
           {
             kept: "The existing validation was not changed.",
-            next: [nextStep("validation.show", { validation: name })],
+            next: [
+              nextStep("validation.show", { validation: name }),
+              nextStep("validation.add", { definition: { file: "<file>" }, replace: true }),
+            ],
           },
         );
       }
       await recordEvent(tx, this.#recordSource, { type: "validation.added", at, details: { validation: name, mode } });
       return { ...definition, version: 1, createdAt: at, updatedAt: at, attachments: [] };
     });
+  }
+
+  async #replace(
+    tx: Tx,
+    before: Validation,
+    after: ValidationDefinition & Pick<Validation, "updatedAt">,
+  ): Promise<ListedValidation> {
+    const { updatedAt: at, ...definition } = after;
+    const version = before.version + 1;
+    await updateValidation(tx, definition, at);
+    const details = { validation: after.name, mode: after.mode, version };
+    await recordEvent(tx, this.#recordSource, { type: "validation.replaced", at, details });
+    return withAttachments(tx, { ...after, version, createdAt: before.createdAt });
   }
 
   async getValidation(name: string): Promise<ListedValidation> {

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { closeGate } from "./terminal/gate.ts";
 import { CliCall } from "./run-cli.ts";
+import { startEditor } from "./terminal/editor-program.ts";
 import { startPager } from "./terminal/pager.ts";
 import type { ServeEditor } from "./terminal/editor-door.ts";
 
@@ -34,6 +35,7 @@ export function startProgram(serveEditor: ServeEditor): void {
     onExit,
     serveEditor,
     startPager,
+    startEditor,
     outliveReader: () => void (outlivesReader = true),
     // A terminal can be read to its end and asked again afterwards; a stream that has ended cannot.
     readInput: () => readFileSync(0, "utf8"),

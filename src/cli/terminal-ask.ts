@@ -1,7 +1,7 @@
 /** The questions of operations, asked on a terminal. */
 import type { Ask, Question, Reply, Shown } from "../app/base/call.ts";
 import type { OutputFormat } from "../domain/settings/settings.ts";
-import { answerTo } from "./terminal/confirm.ts";
+import { answerTo, typedAnswer } from "./terminal/confirm.ts";
 import { print } from "./terminal/gate.ts";
 import type { Io } from "./terminal/io.ts";
 import { render, screenFor } from "./terminal/render.ts";
@@ -34,6 +34,14 @@ async function reply(question: Question, io: Io): Promise<Reply> {
       return answerQuestion(question, io);
     case "review":
       return { kind: "text", text: await answerTo(question.text, io.asking) };
+    case "value": {
+      const last = question.text.lastIndexOf("\n") + 1;
+      io.stderr.write(question.text.slice(0, last));
+      const typed = await typedAnswer(question.text.slice(last), io.asking, question.hidden);
+      return typed === undefined ? { kind: "none" } : { kind: "text", text: typed };
+    }
+    case "edit":
+      return (await io.edit(question.file)) ? { kind: "yes" } : { kind: "none" };
     case "choice": {
       const ways = `${question.alternatives.join("/")}, d1 for a diff, Enter for none`;
       const answer = await answerTo(`${question.text} [${ways}] `, io.asking);

@@ -9,11 +9,12 @@ import { parseQualifiedName, type QualifiedName } from "../domain/names/qualifie
 import { shown, textProblem } from "../domain/text/text.ts";
 import type { PlanOperation, Phase, State } from "../domain/plan/transitions.ts";
 import { Lease, LEASE_TTL_MS } from "../ledger/leases.ts";
-import { findActions, insertAction, planCounts, updateActionState } from "../store/tables/actions.ts";
+import { findAction, findActions, insertAction, planCounts, updateActionState } from "../store/tables/actions.ts";
 import { findFailures, findPlan, planIdsByPrefix } from "../store/tables/plans.ts";
 import { countPlans, findPlanSummaries, type PlanSummary } from "../store/tables/plan-summaries.ts";
 import { findOwnProfiles, requireProfile } from "../store/tables/profiles.ts";
 import type { Store } from "../store/port.ts";
+import { replaceAction, requireSeen, type ReplaceRules } from "./replace-rules.ts";
 import { reviseStrategy } from "./revise-strategy.ts";
 import { rollBack, type RolledBack } from "./rollback.ts";
 import {
@@ -97,8 +98,11 @@ export class PlanLifecycleService {
     return this.#recordSource.user;
   }
 
-  /** Insert-if-absent: of any number of concurrent creators of one name exactly one wins. */
-  async createAction(input: ActionInput): Promise<Action> {
+  /**
+   * Insert-if-absent: of any number of concurrent creators of one name exactly one wins. With `replace`, plans of the
+   * earlier definition keep what they took from it.
+   */
+  async createAction(input: ActionInput, rules: ReplaceRules = {}): Promise<Action> {
     const { automationProfile: profile } = input;
     const own =
       profile === undefined || isBuiltIn(profile) ? [] : await this.#store.read((reader) => findOwnProfiles(reader));
@@ -108,13 +112,19 @@ export class PlanLifecycleService {
       // One that was removed since must not be named by what comes after.
       if (own.length > 0 && definition.automationProfile !== undefined)
         await requireProfile(tx, definition.automationProfile);
+      const before = rules.replace === true ? await findAction(tx, definition.name) : undefined;
+      requireSeen(`action "${definition.name}"`, before, rules.seen);
+      if (before !== undefined) return replaceAction(tx, this.#recordSource, before, { ...definition, at });
       if (!(await insertAction(tx, definition, at))) {
         throw new ConflictError(
           `There is already an action "${definition.name}".`,
           { expected: "no such action", actual: definition.name, code: "already_exists" },
           {
             kept: "The existing action was not changed.",
-            next: [nextStep("action.show", { action: definition.name })],
+            next: [
+              nextStep("action.show", { action: definition.name }),
+              nextStep("action.create", { definition: { file: "<file>" }, replace: true }),
+            ],
           },
         );
       }

@@ -1,7 +1,7 @@
 import { STAGE_NAMES } from "../domain/settings/context-settings.ts";
 import { findSetting } from "../domain/settings/settings.ts";
 import { ValidationError, type ValidationIssue } from "../domain/errors/errors.ts";
-import { suggested } from "../domain/definition/schema.ts";
+import { suggested } from "../domain/definition/checked-schema.ts";
 import { shown } from "../domain/text/text.ts";
 
 /**

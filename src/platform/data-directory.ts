@@ -45,6 +45,11 @@ export class DataDirectory {
     return join(this.path, "mcp");
   }
 
+  /** Files that are open in an editor, and those whose text could not be used. */
+  get edits(): string {
+    return join(this.path, "edits");
+  }
+
   /** The definitions of others that the user allowed. */
   get trust(): string {
     return join(this.path, "trust.json");

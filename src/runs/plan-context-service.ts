@@ -5,7 +5,7 @@ import { resolveView, type ContextView, type ResolvedView } from "../domain/cont
 import { ValidationError, type ValidationIssue } from "../domain/errors/errors.ts";
 import type { Plan } from "../domain/plan/plan.ts";
 import type { QualifiedName } from "../domain/names/qualified-name.ts";
-import { suggested } from "../domain/definition/schema.ts";
+import { suggested } from "../domain/definition/checked-schema.ts";
 import { shown } from "../domain/text/text.ts";
 import type { AssembledAnswer, BudgetAnswer, ContextLimits, ContextPort } from "../execution/tools/context-port.ts";
 import type { Workspace } from "../execution/workspace/workspace.ts";

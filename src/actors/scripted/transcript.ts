@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ValidationError, type ValidationIssue } from "../../domain/errors/errors.ts";
 import { parseJson, type JsonObject } from "../../domain/values/json.ts";
-import { filled, formIssues, text, type KnownKeys } from "../../domain/definition/schema.ts";
+import { filled, formIssues, text, type KnownKeys } from "../../domain/definition/checked-schema.ts";
 import { readYaml } from "../../domain/definition/yaml-file.ts";
 import type { ModelErrorKind } from "../models/model-error.ts";
 

@@ -30,6 +30,10 @@ export type Question =
   | { readonly kind: "plan"; readonly text: string; readonly alternatives: readonly string[] }
   /** A key for one change, or a reason or a comment. The answer is a text. */
   | { readonly kind: "review"; readonly text: string; readonly shown: readonly Shown[] }
+  /** One value of the set-up; an empty text keeps what is there. A hidden one is not shown while it is typed. */
+  | { readonly kind: "value"; readonly text: string; readonly hidden: boolean; readonly shown: readonly Shown[] }
+  /** A file that a person should change in an editor: yes once the editor has ended. */
+  | { readonly kind: "edit"; readonly text: string; readonly file: string; readonly shown: readonly Shown[] }
   /** Which of several results: its number, a text such as "diff 2" to see one first, or none. Yes is the best. */
   | {
       readonly kind: "choice";
@@ -58,7 +62,9 @@ export type Reply =
 
 /** A program that calls an operation means it: confirmations are given, and a plan's question stays open. */
 export const approveEverything: Ask = (question) =>
-  Promise.resolve(question.kind === "plan" || question.kind === "review" ? { kind: "none" } : { kind: "yes" });
+  Promise.resolve(LEFT_OPEN.has(question.kind) ? { kind: "none" } : { kind: "yes" });
+
+const LEFT_OPEN: ReadonlySet<Question["kind"]> = new Set(["plan", "review", "edit", "value"]);
 
 /** Asks for a yes. Where no one can be asked, the caller must have given it beforehand. */
 export async function confirmed(call: Call, text: string, shown: readonly Shown[] = []): Promise<boolean> {

@@ -1,12 +1,8 @@
 import * as z from "zod";
-import { configuredProviders } from "../../actors/providers/providers.ts";
-import { readActorFile } from "../../catalog/actor-file.ts";
-import { actorWants, quotingProblems } from "../../domain/actor/actor-wants.ts";
-import { parameterProblems } from "../../execution/tools/step-parameters.ts";
-import type { App } from "../base/app.ts";
+import { quotingProblems } from "../../domain/actor/actor-wants.ts";
 import { defineOperation } from "../base/operation.ts";
 import { Document } from "../base/schemas.ts";
-import { acceptDefinition } from "../procedures/accept-definition.ts";
+import { addActors } from "../procedures/add-definition.ts";
 import { actorAccess, ActorAccess, ActorFacts, actorFacts, ActorParts, actorParts } from "../queries/actor-facts.ts";
 import { toolWrites } from "../queries/tool-writes.ts";
 
@@ -31,13 +27,9 @@ export const operation = defineOperation({
   }),
   output: z.union([Added, z.strictObject({ added: z.literal(false) })]),
   run: async (app, { definition: source, allowEnv, replace }, call) => {
-    const endpoints = await configuredEndpoints(app);
-    const { text, file } = source;
-    const known = [...endpoints.values()];
-    const { definitions, variables } = readActorFile(text, file, app.environment, known, parameterProblems);
-    const wants = actorWants(definitions, variables, (name) => endpoints.get(name) ?? `the provider ${name}`);
-    if (!(await acceptDefinition(app, { ...source, wants, allowEnv }, call))) return { added: false as const };
-    const added = await (await app.actors()).addActors(definitions, { replace });
+    const result = await addActors(app, { ...source, allowEnv }, { replace }, call);
+    if (result === undefined) return { added: false as const };
+    const { added, definitions, wants } = result;
     const [first] = added;
     if (first === undefined) throw new Error("The file has no actor.");
     for (const problem of definitions.flatMap(quotingProblems)) {
@@ -57,9 +49,3 @@ export const operation = defineOperation({
     };
   },
 });
-
-/** By the name of the provider. */
-async function configuredEndpoints(app: App): Promise<ReadonlyMap<string, string>> {
-  const providers = configuredProviders((await app.config()).global, app.environment);
-  return new Map(providers.flatMap(({ name, baseUrl }) => (baseUrl === undefined ? [] : [[name, baseUrl] as const])));
-}

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { suggested } from "../../domain/definition/schema.ts";
+import { suggested } from "../../domain/definition/checked-schema.ts";
 import { UsageError, ValidationError } from "../../domain/errors/errors.ts";
 import { ACTOR_ROLES, type ActorRole } from "../../domain/names/actor-roles.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";

@@ -3,7 +3,7 @@ import { relative } from "node:path";
 import type { Reasoning } from "../../domain/actor/reasoning.ts";
 import { UsageError } from "../../domain/errors/errors.ts";
 import { actorVariables } from "../../domain/actor/tool-actor.ts";
-import { suggested } from "../../domain/definition/schema.ts";
+import { suggested } from "../../domain/definition/checked-schema.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import { isId, type SessionId } from "../../domain/names/ids.ts";
 import type { Plan } from "../../domain/plan/plan.ts";

@@ -42,6 +42,8 @@ function definition(kind: string): Parameter {
   };
 }
 
+const REPLACE: Parameter = { name: "replace", about: "in the place of one that has the name already", kind: "flag" };
+
 export const CATALOG_TABLE = {
   "actor.add": {
     summary: "Register the actors of a YAML file",
@@ -120,7 +122,7 @@ export const CATALOG_TABLE = {
     summary: "Create an action from a YAML file",
     role: "operator",
     writes: true,
-    parameters: [definition("action")],
+    parameters: [definition("action"), REPLACE],
     example: { definition: { file: "fix-bug.yaml" } },
     load: () => import("../operations/action-create.ts"),
   },
@@ -267,7 +269,7 @@ export const CATALOG_TABLE = {
     role: "operator",
     writes: true,
     asks: true,
-    parameters: [definition("validation")],
+    parameters: [definition("validation"), REPLACE],
     example: { definition: { file: "tests.yaml" } },
     load: () => import("../operations/validation-add.ts"),
   },
@@ -321,7 +323,7 @@ export const CATALOG_TABLE = {
     summary: "Define an automation profile from a YAML file",
     role: "admin",
     writes: true,
-    parameters: [definition("profile")],
+    parameters: [definition("profile"), REPLACE],
     example: { definition: { file: "careful.yaml" } },
     load: () => import("../operations/automation-profile-add.ts"),
   },

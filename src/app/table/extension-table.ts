@@ -95,6 +95,7 @@ export const EXTENSION_TABLE = {
         word: "config",
         short: "c",
       },
+      { name: "replace", about: "put it in the place of a skill of the same name", kind: "flag" },
     ],
     example: { folder: "skills/release-notes" },
     load: () => import("../operations/skill-add.ts"),

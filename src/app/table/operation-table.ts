@@ -2,6 +2,7 @@
 import type * as z from "zod";
 import { CATALOG_TABLE } from "./catalog-table.ts";
 import { CONTEXT_TABLE } from "./context-table.ts";
+import { DEFINITION_TABLE } from "./definition-table.ts";
 import { EXTENSION_TABLE } from "./extension-table.ts";
 import { MCP_TABLE } from "./mcp-table.ts";
 import { MODELS_TABLE } from "./models-table.ts";
@@ -15,6 +16,7 @@ import { SYSTEM_TABLE } from "./system-table.ts";
 export const OPERATIONS = {
   ...CATALOG_TABLE,
   ...EXTENSION_TABLE,
+  ...DEFINITION_TABLE,
   ...PLAN_TABLE,
   ...RESULT_TABLE,
   ...STEERING_TABLE,

@@ -2,10 +2,23 @@ import type { TableEntry } from "../base/operation.ts";
 
 export const SYSTEM_TABLE = {
   init: {
-    summary: "Create the data directory, configuration and database where missing",
+    summary: "Set up: create what is missing, choose a model, its key and a cap",
     role: "admin",
     writes: true,
-    example: {},
+    parameters: [
+      { name: "model", about: "the model that runs ask, such as anthropic/claude-sonnet-4-6", value: "model" },
+      { name: "keyFrom", about: "the variable that has the key of its provider", value: "name" },
+      {
+        name: "key",
+        about: 'a file with the key of its provider ("-" reads standard input)',
+        value: "file",
+        kind: "document",
+      },
+      { name: "budgetPerRun", about: "dollars that one run may cost at most", value: "dollars" },
+      { name: "test", about: "do not ask the model one short question", kind: "flag", on: true },
+      { name: "defaults", about: "take the defaults and ask nothing", kind: "flag", word: "yes", short: "y" },
+    ],
+    example: { model: "anthropic/claude-sonnet-4-6", budgetPerRun: "2.50" },
     load: () => import("../operations/init.ts"),
   },
   "config.get": {

@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { UsageError } from "../../domain/errors/errors.ts";
 import { visible } from "../../domain/text/text.ts";
@@ -30,15 +31,26 @@ export async function confirmed(question: string, yes: boolean, asking: Asking):
 }
 
 /** The person's answer; "" for an empty one, Ctrl-C or Ctrl-D. */
-export async function answerTo(question: string, { input, output }: Asking): Promise<string> {
-  if (!(await discardTyped(input))) return "";
-  const prompt = createInterface({ input, output: editorOutput(output), terminal: true, historySize: 0 });
+export async function answerTo(question: string, asking: Asking): Promise<string> {
+  return (await typedAnswer(question, asking)) ?? "";
+}
+
+/** The same; undefined for Ctrl-C or Ctrl-D. A hidden answer is not shown while it is typed. */
+export async function typedAnswer(
+  question: string,
+  { input, output }: Asking,
+  hidden = false,
+): Promise<string | undefined> {
+  if (!(await discardTyped(input))) return undefined;
+  if (hidden) output.write(visible(question));
+  const shown = hidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : editorOutput(output);
+  const prompt = createInterface({ input, output: shown, terminal: true, historySize: 0 });
   return new Promise((resolve) => {
     let answer: string | undefined;
     prompt.on("SIGINT", () => prompt.close());
     prompt.on("close", () => {
-      if (answer === undefined) output.write("\n");
-      resolve(answer?.trim() ?? "");
+      if (hidden || answer === undefined) output.write("\n");
+      resolve(answer?.trim());
     });
     prompt.question(visible(question), (typed) => {
       answer = typed;

@@ -38,6 +38,8 @@ export interface IoParts {
   readonly outliveReader?: (() => void) | undefined;
   /** Shows a text in a pager until the user leaves it; false when it cannot be started. */
   readonly startPager?: ((command: string, text: string, environment: Environment) => Promise<boolean>) | undefined;
+  /** Opens a file in an editor until the user leaves it; false when it cannot be started, or ended with an error. */
+  readonly startEditor?: ((command: string, file: string, environment: Environment) => Promise<boolean>) | undefined;
   /** Everything on standard input; read from `stdin` when it is not given. */
   readonly readInput?: (() => string) | undefined;
 }
@@ -91,6 +93,13 @@ export class Io {
     if (startPager === undefined || command === undefined || !this.outTerminal.isTTY) return false;
     const environment = waits ? { ...this.env, LESS: `${this.env["LESS"] ?? "R"} -+F` } : this.env;
     return startPager(command, coded(text), environment);
+  }
+
+  /** The user's editor, as git chooses it where its own settings say nothing. */
+  async edit(file: string): Promise<boolean> {
+    const { startEditor } = this.#parts;
+    const command = this.env["VISUAL"] ?? this.env["EDITOR"] ?? "vi";
+    return startEditor !== undefined && startEditor(command, file, this.env);
   }
 
   /** A view takes the whole terminal: `restore` is called once, when it is given back or before the process ends. */

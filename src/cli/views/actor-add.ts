@@ -2,6 +2,7 @@ import { nextStep } from "../../domain/errors/next-step.ts";
 import { info } from "../terminal/outcome.ts";
 import type { Show } from "../terminal/show.ts";
 import { actorView } from "./actor-view.ts";
+import { replacedOr } from "./parts.ts";
 import { declined } from "./declined.ts";
 
 export const show: Show<"actor.add"> = (output) => {
@@ -9,9 +10,7 @@ export const show: Show<"actor.add"> = (output) => {
   const { actors, actorAdded } = output;
   return {
     view: actors.flatMap((actor) => actorView(actor, [])),
-    messages: actors.flatMap(({ name, version = 1 }) =>
-      info(`Actor ${name} ${version > 1 ? `replaced (version ${version})` : "added"}.`),
-    ),
+    messages: actors.flatMap(({ name, version = 1 }) => info(`Actor ${name} ${replacedOr("added", version)}.`)),
     next: [
       nextStep("actor.show", { actor: actorAdded.name }),
       nextStep("action.create", { definition: { file: "<file>" } }),

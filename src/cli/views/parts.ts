@@ -81,3 +81,8 @@ export function inPlaceRows(places: readonly { readonly path: string }[]): (read
   const where = places.map(({ path }) => path).join(", ");
   return [["works", toned(`in place, without a sandbox: ${where}`, "warn")]];
 }
+
+/** A definition of a later version took the place of another one. */
+export function replacedOr(deed: string, version: number): string {
+  return version > 1 ? `replaced (version ${version})` : deed;
+}

@@ -25,6 +25,7 @@ const OWN_OPTIONS: Readonly<Record<string, readonly Parameter[]>> = {
     { name: "output", value: "file", about: "write the patch to a file, every byte as it is, for git apply" },
   ],
   "plan.use": [{ name: "quiet", kind: "flag", short: "q", about: "print the plan's id and nothing else" }],
+  schema: [{ name: "output", value: "file", about: "write it to this file" }],
   "session.export": [{ name: "output", value: "file", about: "write it to this file" }],
 };
 
@@ -115,6 +116,8 @@ export const GROUPS: Readonly<Record<string, { readonly summary: string; readonl
   cleanup: { summary: "See and remove sandboxes that are no longer needed", heading: "Run:" },
   init: { summary: "", heading: "Define:" },
   config: { summary: "Read and change the configuration", heading: "Define:" },
+  edit: { summary: "", heading: "Define:" },
+  schema: { summary: "", heading: "Define:" },
   login: { summary: "Log in at a provider of models", heading: "Define:" },
   logout: { summary: "", heading: "Define:" },
   models: { summary: "See which models can be used, and what they cost", heading: "Define:" },

@@ -14,7 +14,16 @@ import { findProfile, type AutomationProfile } from "../profile/automation-profi
 import { ConflictError, listIssues, ValidationError, type ValidationIssue } from "../errors/errors.ts";
 import { nextStep } from "../errors/next-step.ts";
 import { parseOwnName, type QualifiedName } from "../names/qualified-name.ts";
-import { collect, filled, filledLine, formIssues, line, onlyKeys, text, type KnownKeys } from "../definition/schema.ts";
+import {
+  collect,
+  filled,
+  filledLine,
+  formIssues,
+  line,
+  onlyKeys,
+  text,
+  type KnownKeys,
+} from "../definition/checked-schema.ts";
 import { checkTemplate } from "../values/template.ts";
 
 /** A reusable template of plans. This schema is the only one: the YAML loader, the service and the docs all use it. */
@@ -63,7 +72,7 @@ const argumentSchema = z.strictObject({
 /** The strategist is told of each. */
 export const STEP_ACTOR_LIMIT = 20;
 
-const actionSchema = z.strictObject({
+export const actionSchema = z.strictObject({
   name: z.string(),
   description: filledLine,
   longDescription: filled.optional(),

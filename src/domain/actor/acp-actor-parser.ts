@@ -3,7 +3,7 @@ import * as z from "zod";
 import { AGENT_DIALECTS, type AcpActorDefinition, type AgentDialect } from "./acp-actor.ts";
 import { DEFAULT_AGENT_LIMITS } from "./known-agents.ts";
 import { MODEL_ACTOR_FORM, MODEL_ACTOR_SHAPE, maxOutputTokens, version } from "./model-actor.ts";
-import { filled, filledLine, suggested } from "../definition/schema.ts";
+import { filled, filledLine, suggested } from "../definition/checked-schema.ts";
 import { list, map, maybe, number, spelled, word, yesOrNo, type Form, type Say } from "../definition/spelling.ts";
 import { isMcpToolName } from "../names/mcp-tool-name.ts";
 import { CONTEXT_TOOL_NAMES, SKILL_TOOL } from "../names/tool-names.ts";

@@ -6,7 +6,8 @@ import type { ActorDefinition, ActorType, GraphActorDefinition } from "./actor.t
 import { listIssues, ValidationError, type ValidationIssue } from "../errors/errors.ts";
 import { MODEL_ACTOR_FORM, MODEL_ACTOR_SHAPE, modelActor, version } from "./model-actor.ts";
 import { nameKey } from "../names/qualified-name.ts";
-import { collect, filled, fitting, formIssues, suggested, text } from "../definition/schema.ts";
+import { collect, filled, fitting, formIssues, suggested, text } from "../definition/checked-schema.ts";
+import { jsonForm, withForm } from "../definition/json-form.ts";
 import { find, isObject, map, spelled, word, yesOrNo } from "../definition/spelling.ts";
 import { shown } from "../text/text.ts";
 import { parseToolActor, type ToolActorInput } from "./tool-actor.ts";
@@ -26,7 +27,7 @@ export type ActorInput =
       readonly [key: string]: unknown;
     };
 
-const ACTOR_TYPES = ["llm", "graph", "tool", "acp"] as const satisfies readonly ActorType[];
+export const ACTOR_TYPES = ["llm", "graph", "tool", "acp"] as const satisfies readonly ActorType[];
 
 /** Parts of older files that have no meaning here: saying so is better than to leave them out. */
 const UNSUPPORTED = ["merges", "splits", "templates", "instances", "global_context", "prompts", "pipelines"];
@@ -74,7 +75,7 @@ const about = spelled({
   defaultActor: filled.optional(),
 });
 
-const severalActors = spelled(
+export const severalActors = spelled(
   { name: text.optional(), routes: someMap.optional(), actors: someMap.optional(), cleveragents: about.optional() },
   {
     older: { actors: ["agents"] },
@@ -147,9 +148,9 @@ interface Surroundings {
   readonly used: Set<string>;
 }
 
-const ACTOR_FORM = { ...MODEL_ACTOR_FORM, block: "config" };
+export const ACTOR_FORM = { ...MODEL_ACTOR_FORM, block: "config" };
 const actorType = spelled({ type: word(ACTOR_TYPES) }, { block: ACTOR_FORM.block, open: true });
-const llmActor = spelled(
+export const llmActor = spelled(
   MODEL_ACTOR_SHAPE,
   { ...ACTOR_FORM, refused: { ...MODEL_ACTOR_FORM.refused, route: "is for actors of type graph" } },
   modelActor,
@@ -157,13 +158,13 @@ const llmActor = spelled(
 /** A model that may use tools is asked by a node, which says which ones. */
 const GRAPH_REFUSED = { ...MODEL_ACTOR_FORM.refused, tools: "belongs to the nodes of a graph" };
 const { tools: _, ...GRAPH_ACTOR_SHAPE } = MODEL_ACTOR_SHAPE;
-const graphActor = spelled(
-  { ...GRAPH_ACTOR_SHAPE, route: z.unknown() },
+export const graphActor = spelled(
+  { ...GRAPH_ACTOR_SHAPE, route: withForm(z.unknown(), () => jsonForm(route)) },
   { ...ACTOR_FORM, refused: GRAPH_REFUSED },
   (values, say) => modelActor({ ...values, tools: undefined }, say),
 );
 /** A route of the older form that is an actor by itself: it has a graph's keys and, if it likes, an actor's. */
-const routeActor = spelled(
+export const routeActor = spelled(
   { ...GRAPH_ACTOR_SHAPE, ...ROUTE_SHAPE },
   { ...MODEL_ACTOR_FORM, older: { ...MODEL_ACTOR_FORM.older, ...ROUTE_SPELLINGS }, refused: GRAPH_REFUSED },
   (values, say): GraphActorDefinition => ({

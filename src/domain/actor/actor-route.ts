@@ -3,6 +3,7 @@ import { GRAPH_FUNCTIONS, REDUCERS, type GraphEdge, type GraphNode, type Route }
 import { parseActorName } from "../names/actor-name.ts";
 import { parseExpression } from "../values/expression.ts";
 import { parseFunctionCall } from "./graph-function.ts";
+import { jsonForm, typedForm, type FormRules } from "../definition/json-form.ts";
 import {
   find,
   isObject,
@@ -21,11 +22,12 @@ import {
 } from "../definition/spelling.ts";
 import type { Form, Path, Say } from "../definition/spelling.ts";
 import type { ValidationIssue } from "../errors/errors.ts";
+import type { JsonObject } from "../values/json.ts";
 import { routeIssues } from "./route-checks.ts";
-import { filled, line, text } from "../definition/schema.ts";
+import { filled, line, text } from "../definition/checked-schema.ts";
 import { shown } from "../text/text.ts";
 import { unknownTool } from "../definition/unknown-tool.ts";
-import { toolRef, type ToolRef } from "../names/tool-names.ts";
+import { TOOL_NAMES, toolRef, type ToolRef } from "../names/tool-names.ts";
 
 /** The graph of a graph actor, in the spellings of today and of older files, checked as a whole. */
 const NODE_TYPES = ["llm", "tool", "conditional", "subgraph", "function", "validation"] as const;
@@ -51,11 +53,15 @@ const VALUE_LIMITS = { depth: 16, bytes: 64 * 1024 };
 const DEFAULT_PROMPT = "{goal}";
 
 /** A tool by its name. Other values that a file may hold here are not built yet. */
-const toolName = reading<ToolRef>((value, say) => {
-  if (typeof value !== "string") return say("must be the name of a tool; tools defined in place are not supported yet");
-  const { message, ...suggestion } = unknownTool(value);
-  return toolRef(value) ?? say(message, suggestion);
-});
+const toolName = reading<ToolRef>(
+  (value, say) => {
+    if (typeof value !== "string")
+      return say("must be the name of a tool; tools defined in place are not supported yet");
+    const { message, ...suggestion } = unknownTool(value);
+    return toolRef(value) ?? say(message, suggestion);
+  },
+  () => ({ anyOf: [{ enum: [...TOOL_NAMES] }, { type: "string", pattern: "[/_-]" }] }),
+);
 export const toolNames = list(toolName, MOST_TOOLS);
 
 const actorRef = parsedBy((name) => parseActorName(name));
@@ -122,16 +128,23 @@ const NODES = {
   validation: spelled({ ...common("validation"), tool: toolName, params: object, check }, NODE_FORM),
 };
 
-const nodeType = spelled(
-  { type: word(NODE_TYPES, { agent: "llm", router: "conditional" }) },
-  { block: NODE_FORM.block, open: true },
-);
+const OLDER_TYPES = { agent: "llm", router: "conditional" } as const;
+const nodeType = spelled({ type: word(NODE_TYPES, OLDER_TYPES) }, { block: NODE_FORM.block, open: true });
 
 const anyNode = reading<GraphNode>((value, say) => {
   // The fields of a node cannot be checked when its kind is not known.
   const kind = part(nodeType, value, say);
   return kind === undefined ? undefined : part<GraphNode>(NODES[kind.type], value, say);
-});
+}, nodeForm);
+
+/** In a map of nodes, the key is the id. */
+function nodeForm(rules: FormRules): JsonObject {
+  const cases = NODE_TYPES.map((type) => ({
+    words: [type, ...Object.entries(OLDER_TYPES).flatMap(([older, now]) => (now === type ? [older] : []))],
+    form: jsonForm(NODES[type], rules),
+  }));
+  return typedForm(cases, NODE_FORM.block);
+}
 
 interface PlacedNode {
   readonly node: GraphNode;
@@ -139,27 +152,35 @@ interface PlacedNode {
 }
 
 /** A list of nodes with their ids, or a map of them by their ids. */
-const nodes = reading<PlacedNode[]>((value, say) => {
-  const listed = Array.isArray(value);
-  const given = part<object>(listed ? list(z.unknown(), MOST_NODES) : map(z.unknown(), MOST_NODES), value, say);
-  if (given === undefined) return undefined;
-  const entries = Object.entries(given);
-  if (entries.length === 0) say("must have at least one node");
-  const seen = new Set<string>();
-  return entries.flatMap(([key, one]) => {
-    const written = listed || !isObject(one) || find(one, "id", NODE_FORM) !== undefined;
-    const place = (path: Path): Path => (path[0] === "id" && !written ? [key] : [key, ...path]);
-    const made = part(anyNode, written ? one : { ...one, id: key }, say, place);
-    if (made === undefined) return [];
-    if (!listed && made.id !== key) {
-      const message = `is ${shown(made.id)}, but the node stands under ${shown(key)}`;
-      say(message, { path: [key, ...(find(one, "id", NODE_FORM)?.path ?? [])] });
-    }
-    if (seen.has(made.id)) say(`"${made.id}" is the id of two nodes`, { path: [key] });
-    seen.add(made.id);
-    return [{ node: made, path: `nodes.${key}` }];
-  });
-});
+const nodes = reading<PlacedNode[]>(
+  (value, say) => {
+    const listed = Array.isArray(value);
+    const given = part<object>(listed ? list(z.unknown(), MOST_NODES) : map(z.unknown(), MOST_NODES), value, say);
+    if (given === undefined) return undefined;
+    const entries = Object.entries(given);
+    if (entries.length === 0) say("must have at least one node");
+    const seen = new Set<string>();
+    return entries.flatMap(([key, one]) => {
+      const written = listed || !isObject(one) || find(one, "id", NODE_FORM) !== undefined;
+      const place = (path: Path): Path => (path[0] === "id" && !written ? [key] : [key, ...path]);
+      const made = part(anyNode, written ? one : { ...one, id: key }, say, place);
+      if (made === undefined) return [];
+      if (!listed && made.id !== key) {
+        const message = `is ${shown(made.id)}, but the node stands under ${shown(key)}`;
+        say(message, { path: [key, ...(find(one, "id", NODE_FORM)?.path ?? [])] });
+      }
+      if (seen.has(made.id)) say(`"${made.id}" is the id of two nodes`, { path: [key] });
+      seen.add(made.id);
+      return [{ node: made, path: `nodes.${key}` }];
+    });
+  },
+  () => ({
+    anyOf: [
+      { type: "array", items: jsonForm(anyNode), minItems: 1, maxItems: MOST_NODES },
+      { type: "object", additionalProperties: jsonForm(anyNode, { optional: ["id"] }), minProperties: 1 },
+    ],
+  }),
+);
 
 /** `{context_value: status, equals: ok}` and `{type: context_value, key: status, value: ok}` say the same. */
 const condition = spelled(
@@ -173,12 +194,15 @@ const edge = spelled(
   { older: { from: ["source"], to: ["target"], when: ["condition"] } },
 );
 
-const exits = reading<readonly string[]>((value, say) => {
-  // One exit may stand by itself.
-  if (typeof value === "string") return [value];
-  const named = part(list(filled, MOST_NODES), value, say);
-  return named?.length === 0 ? say("must name at least one node") : named;
-});
+const exits = reading<readonly string[]>(
+  (value, say) => {
+    // One exit may stand by itself.
+    if (typeof value === "string") return [value];
+    const named = part(list(filled, MOST_NODES), value, say);
+    return named?.length === 0 ? say("must name at least one node") : named;
+  },
+  () => ({ anyOf: [{ type: "string" }, { type: "array", items: { type: "string" }, minItems: 1 }] }),
+);
 
 const limits = spelled({
   maxVisits: number(1, 10_000, "whole").default(25),

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { GraphFunction } from "./actor.ts";
 import type { ValidationIssue } from "../errors/errors.ts";
 import type { JsonObject, JsonValue } from "../values/json.ts";
-import { filled, formIssues } from "../definition/schema.ts";
+import { filled, formIssues } from "../definition/checked-schema.ts";
 
 /**
  * The functions that function nodes of graphs can call: small steps on the state that need neither a model nor a tool.

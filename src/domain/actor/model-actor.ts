@@ -5,10 +5,10 @@ import { CONTEXT_VIEWS } from "../context/context-policy.ts";
 import { jsonObject, list, maybe, number, parsedBy, reading, spelled, word, yesOrNo } from "../definition/spelling.ts";
 import type { Form, Say } from "../definition/spelling.ts";
 import type { JsonObject } from "../values/json.ts";
-import { parseReasoning, REASONING_FORM } from "./reasoning.ts";
+import { parseReasoning, REASONING_FORM, reasoningForm } from "./reasoning.ts";
 import { baseUrlProblem, PROVIDER_NAME } from "../settings/provider-settings.ts";
 import { parseOwnName } from "../names/qualified-name.ts";
-import { filled, filledLine, fitting, text } from "../definition/schema.ts";
+import { filled, filledLine, fitting, text } from "../definition/checked-schema.ts";
 import { isSkillName, isSkillSetName } from "../skill/skill-text.ts";
 import { shown } from "../text/text.ts";
 
@@ -17,12 +17,15 @@ const FORMAT_LIMITS = { depth: 32, bytes: 64 * 1024 };
 const LARGEST = 10_000_000;
 
 /** Many authors write it, but nothing uses it: it is checked and left out. */
-export const version = reading<string>((value, say) => {
-  // YAML reads 1.0 as a number.
-  const written = typeof value === "number" ? String(value) : value;
-  if (typeof written === "string" && /^v?\d+(?:\.\d+){0,2}(?:[-+][\w.-]+)?$/.test(written)) return written;
-  return say(`is ${shown(value)}; it must be a version such as 1.0`);
-});
+export const version = reading<string>(
+  (value, say) => {
+    // YAML reads 1.0 as a number.
+    const written = typeof value === "number" ? String(value) : value;
+    if (typeof written === "string" && /^v?\d+(?:\.\d+){0,2}(?:[-+][\w.-]+)?$/.test(written)) return written;
+    return say(`is ${shown(value)}; it must be a version such as 1.0`);
+  },
+  () => ({ type: ["string", "number"] }),
+);
 
 const provider = filled.transform((name, context) => {
   // Names of providers are lower case in the configuration; people write "OpenAI".
@@ -53,6 +56,7 @@ const OPTION_SPELLINGS = { maxOutputTokens: ["max_tokens"], baseUrl: ["openai_ap
 const reasoning = reading(
   // Older readers of YAML take a bare `off` for false.
   (value, say) => parseReasoning(value === false ? "off" : value) ?? say(REASONING_FORM),
+  reasoningForm,
 );
 
 const options = spelled(

@@ -1,3 +1,5 @@
+import type { JsonObject } from "../values/json.ts";
+
 /**
  * How much a model thinks before it answers: a word that every provider has its own measure for, or a number of tokens.
  */
@@ -18,4 +20,10 @@ export function parseReasoning(value: unknown): Reasoning | undefined {
   const tokens =
     typeof value === "number" || (typeof value === "string" && /^\d{1,6}$/.test(value)) ? Number(value) : 0;
   return Number.isInteger(tokens) && tokens >= LEAST_TOKENS && tokens <= MOST_TOKENS ? tokens : undefined;
+}
+
+/** The same as a JSON Schema, for the values of a file. */
+export function reasoningForm(): JsonObject {
+  const tokens = { type: "integer", minimum: LEAST_TOKENS, maximum: MOST_TOKENS };
+  return { anyOf: [{ enum: [...EFFORTS, false] }, tokens, { type: "string", pattern: String.raw`^\d{1,6}$` }] };
 }

@@ -1,6 +1,6 @@
 import type { GraphNode, Route } from "./actor.ts";
 import type { ValidationIssue } from "../errors/errors.ts";
-import { suggested } from "../definition/schema.ts";
+import { suggested } from "../definition/checked-schema.ts";
 import { firstCycles } from "./step-graph.ts";
 import { shown } from "../text/text.ts";
 

@@ -2,7 +2,16 @@ import * as z from "zod";
 import { listIssues, ValidationError, type ValidationIssue } from "../errors/errors.ts";
 import { parseJson, type JsonObject, type JsonValue } from "../values/json.ts";
 import { parseOwnName, type QualifiedName } from "../names/qualified-name.ts";
-import { collect, filledLine, fitting, formIssues, onlyKeys, suggested, type KnownKeys } from "../definition/schema.ts";
+import { jsonForm, withForm, type FormRules } from "../definition/json-form.ts";
+import {
+  collect,
+  filledLine,
+  fitting,
+  formIssues,
+  onlyKeys,
+  suggested,
+  type KnownKeys,
+} from "../definition/checked-schema.ts";
 import { firstCycles, waves, type Node } from "./step-graph.ts";
 import { placeholders, renderTemplate } from "../values/template.ts";
 import { shown } from "../text/text.ts";
@@ -43,11 +52,13 @@ const stepId = z.string().regex(STEP_ID, { message: 'must be a letter, then up t
 const stepSchema = z.strictObject({
   id: stepId.optional(),
   tool: z.string(),
-  params: z.custom<object>(isObject, { message: "must be a set of parameters, name: value" }).default({}),
+  params: withForm(z.custom<object>(isObject, { message: "must be a set of parameters, name: value" }), () => ({
+    type: "object",
+  })).default({}),
   needs: z.array(z.string()).default([]),
 });
 
-const actorSchema = z.strictObject({
+const toolActorSchema = z.strictObject({
   name: z.string(),
   type: z.string(),
   description: filledLine,
@@ -57,11 +68,19 @@ const actorSchema = z.strictObject({
     .max(STEP_LIMIT, { message: `must not have more than ${STEP_LIMIT} steps` }),
 });
 
+/** The JSON Schema of its file. */
+export function toolActorForm({ optional = [] }: FormRules): JsonObject {
+  const form = jsonForm(toolActorSchema);
+  const { properties, required } = form as { readonly properties: JsonObject; readonly required: readonly string[] };
+  const versioned = { ...properties, version: { type: ["string", "number"] } };
+  return { ...form, properties: versioned, required: required.filter((key) => !optional.includes(key)) };
+}
+
 /** The input of `addActor`: the same keys as the YAML file. */
-export type ToolActorInput = z.input<typeof actorSchema>;
+export type ToolActorInput = z.input<typeof toolActorSchema>;
 
 const KNOWN_KEYS: KnownKeys = {
-  own: Object.keys(actorSchema.shape),
+  own: Object.keys(toolActorSchema.shape),
   list: "steps",
   items: Object.keys(stepSchema.shape),
 };
@@ -72,10 +91,10 @@ const KNOWN_KEYS: KnownKeys = {
  */
 export function parseToolActor(input: unknown): ToolActorDefinition {
   refuseOtherTypes(input);
-  const form = actorSchema.safeParse(input);
+  const form = toolActorSchema.safeParse(input);
   const issues = form.success ? [] : formIssues(form.error, KNOWN_KEYS);
   const given = onlyKeys(input, KNOWN_KEYS.own);
-  const { shape } = actorSchema;
+  const { shape } = toolActorSchema;
   const ownName = fitting(shape.name, given["name"]);
   const name = ownName === undefined ? undefined : collect(() => parseOwnName(ownName), issues);
   const type = fitting(shape.type, given["type"]);

@@ -1,5 +1,5 @@
 import type { ValidationIssue } from "../errors/errors.ts";
-import { suggested } from "./schema.ts";
+import { suggested } from "./checked-schema.ts";
 import type { Environment } from "../values/environment.ts";
 
 /**

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import type { ValidationIssue } from "../errors/errors.ts";
 import { parseJson, type JsonLimits, type JsonObject, type JsonValue } from "../values/json.ts";
-import { collect, filled, REQUIRED, suggested } from "./schema.ts";
+import { jsonForm, withForm, type FormRules } from "./json-form.ts";
+import { collect, filled, REQUIRED, suggested } from "./checked-schema.ts";
 import { shown } from "../text/text.ts";
 
 /**
@@ -43,15 +44,22 @@ export function sayAll(issues: readonly ValidationIssue[], say: Say): void {
   for (const { path, message, ...rest } of issues) say(message, { ...rest, path: path === "" ? [] : path.split(".") });
 }
 
-/** A schema from a function that returns the value, or undefined once it said why not. */
-export function reading<T>(read: (value: unknown, say: Say) => T | undefined) {
-  return z.unknown().transform((value, context): T => {
+/**
+ * A schema from a function that returns the value, or undefined once it said why not. `form` is the JSON Schema of the
+ * values it takes.
+ */
+export function reading<T>(
+  read: (value: unknown, say: Say) => T | undefined,
+  form: (rules: FormRules) => JsonObject = () => ({}),
+) {
+  const schema = z.unknown().transform((value, context): T => {
     const say: Say = (message, { path = [], suggestion } = {}) => {
       context.issues.push({ code: "custom", message, path: [...path], params: { suggestion }, input: value });
     };
     const made = value === undefined ? say(REQUIRED) : read(value, say);
     return made === undefined ? z.NEVER : made;
   });
+  return withForm(schema, form);
 }
 
 /** The value that a schema makes of a part; its problems are reported at the place of that part. */
@@ -78,20 +86,63 @@ export function spelled<S extends z.ZodRawShape, T = z.output<z.ZodObject<S>>>(
   const object = z.object(shape);
   const keys = Object.keys(shape);
   const exact = new Set(keys.filter((key) => shape[key] instanceof z.ZodExactOptional));
-  return reading<T>((value, say) => {
-    if (!isObject(value)) return say(LINES);
-    if (form.open !== true) judgeKeys(value, keys, form, say);
-    const found = new Map(keys.map((key) => [key, find(value, key, form)]));
-    const place: Place = ([key = "", ...rest]) => [
-      ...(found.get(String(key))?.path ?? [written(String(key))]),
-      ...rest,
-    ];
-    // A key that is missing becomes one that is undefined, except where the domain leaves it out.
-    const given = [...found].filter(([key, one]) => one !== undefined || !exact.has(key));
-    const values = part(object, Object.fromEntries(given.map(([key, one]) => [key, one?.value])), say, place);
-    if (values === undefined) return undefined;
-    return make(values, (message, at = {}) => say(message, { ...at, path: place(at.path ?? []) }));
-  });
+  return reading<T>(
+    (value, say) => {
+      if (!isObject(value)) return say(LINES);
+      if (form.open !== true) judgeKeys(value, keys, form, say);
+      const found = new Map(keys.map((key) => [key, find(value, key, form)]));
+      const place: Place = ([key = "", ...rest]) => [
+        ...(found.get(String(key))?.path ?? [written(String(key))]),
+        ...rest,
+      ];
+      // A key that is missing becomes one that is undefined, except where the domain leaves it out.
+      const given = [...found].filter(([key, one]) => one !== undefined || !exact.has(key));
+      const values = part(object, Object.fromEntries(given.map(([key, one]) => [key, one?.value])), say, place);
+      if (values === undefined) return undefined;
+      return make(values, (message, at = {}) => say(message, { ...at, path: place(at.path ?? []) }));
+    },
+    spelledForm(shape, form),
+  );
+}
+
+/** Every spelling of a key is a property; the older ones are marked, so that an editor does not offer them first. */
+function spelledForm(shape: z.ZodRawShape, form: Form): (rules: FormRules) => JsonObject {
+  const { block, open = false } = form;
+  return ({ optional = [] }) => {
+    const own: Record<string, JsonObject> = {};
+    const inner: Record<string, JsonObject> = {};
+    const required: string[] = [];
+    const needed: JsonObject[] = [];
+    for (const [key, schema] of Object.entries(shape)) {
+      const value = jsonForm(schema as z.ZodType);
+      const words = wordsOf(key, form, []);
+      for (const one of words) own[one] = one === written(key) ? value : { ...value, deprecated: true };
+      const blockWords = block === undefined ? [] : wordsOf(key, form, [block]);
+      for (const one of blockWords) inner[one] = value;
+      if (optional.includes(key) || mayBeMissing(schema as z.ZodType)) continue;
+      const inBlock = blockWords.map((one) => ({
+        required: [block ?? ""],
+        properties: { [block ?? ""]: { required: [one] } },
+      }));
+      const ways: JsonObject[] = [...words.map((one) => ({ required: [one] })), ...inBlock];
+      if (ways.length === 1) required.push(written(key));
+      else needed.push({ anyOf: ways });
+    }
+    if (block !== undefined) {
+      own[block] = { type: "object", properties: inner, additionalProperties: open, deprecated: true };
+    }
+    return {
+      type: "object",
+      properties: own,
+      additionalProperties: open,
+      required,
+      ...(needed.length === 0 ? {} : { allOf: needed }),
+    };
+  };
+}
+
+function mayBeMissing(schema: z.ZodType): boolean {
+  return schema instanceof z.ZodExactOptional || schema.safeParse(undefined).success;
 }
 
 /** The value of a key: the first that the object has. */
@@ -155,22 +206,28 @@ export function maybe<T>(schema: z.ZodType<T>) {
 
 /** One of these words; older words are turned into theirs. */
 export function word<W extends string>(words: readonly W[], older: Readonly<Record<string, NoInfer<W>>> = {}) {
-  return reading<W>((value, say) => {
-    const text = typeof value === "string" ? value : "";
-    const known = words.find((one) => one === text) ?? (Object.hasOwn(older, text) ? older[text] : undefined);
-    if (known !== undefined) return known;
-    const message = `is ${shown(value)}; it must be one of ${words.join(", ")}`;
-    return say(message, suggested(text, [...words, ...Object.keys(older)]));
-  });
+  return reading<W>(
+    (value, say) => {
+      const text = typeof value === "string" ? value : "";
+      const known = words.find((one) => one === text) ?? (Object.hasOwn(older, text) ? older[text] : undefined);
+      if (known !== undefined) return known;
+      const message = `is ${shown(value)}; it must be one of ${words.join(", ")}`;
+      return say(message, suggested(text, [...words, ...Object.keys(older)]));
+    },
+    () => ({ enum: [...words, ...Object.keys(older)] }),
+  );
 }
 
 export function number(min: number, max: number, whole: "whole" | "any" = "any") {
-  return reading<number>((value, say) => {
-    const fits = typeof value === "number" && value >= min && value <= max;
-    // There is no minus zero in JSON.
-    if (fits && (whole === "any" || Number.isInteger(value))) return value + 0;
-    return say(`must be a ${whole === "any" ? "" : "whole "}number from ${min} to ${max}, not ${shown(value)}`);
-  });
+  return reading<number>(
+    (value, say) => {
+      const fits = typeof value === "number" && value >= min && value <= max;
+      // There is no minus zero in JSON.
+      if (fits && (whole === "any" || Number.isInteger(value))) return value + 0;
+      return say(`must be a ${whole === "any" ? "" : "whole "}number from ${min} to ${max}, not ${shown(value)}`);
+    },
+    () => ({ type: whole === "any" ? "number" : "integer", minimum: min, maximum: max }),
+  );
 }
 
 export const yesOrNo = z.boolean({ error: ({ input }) => `must be true or false, not ${shown(input)}` });
@@ -188,19 +245,22 @@ export function map<T>(
   limit: number,
   keyProblem: (key: string) => string | undefined = () => undefined,
 ) {
-  return reading<Readonly<Record<string, T>>>((value, say) => {
-    if (!isObject(value)) return say(LINES);
-    const given = Object.entries(value).filter(([, one]) => one !== undefined);
-    if (given.length > limit) return say(`must not have more than ${limit} keys`);
-    return Object.fromEntries(
-      given.flatMap(([key, one]) => {
-        const problem = keyProblem(key);
-        if (problem !== undefined) say(problem, { path: [key] });
-        const made = part(values, one, say, (path) => [key, ...path]);
-        return made === undefined ? [] : [[key, made] as const];
-      }),
-    );
-  });
+  return reading<Readonly<Record<string, T>>>(
+    (value, say) => {
+      if (!isObject(value)) return say(LINES);
+      const given = Object.entries(value).filter(([, one]) => one !== undefined);
+      if (given.length > limit) return say(`must not have more than ${limit} keys`);
+      return Object.fromEntries(
+        given.flatMap(([key, one]) => {
+          const problem = keyProblem(key);
+          if (problem !== undefined) say(problem, { path: [key] });
+          const made = part(values, one, say, (path) => [key, ...path]);
+          return made === undefined ? [] : [[key, made] as const];
+        }),
+      );
+    },
+    () => ({ type: "object", additionalProperties: jsonForm(values), maxProperties: limit }),
+  );
 }
 
 export function json(limits: JsonLimits) {
@@ -214,8 +274,9 @@ export function json(limits: JsonLimits) {
 
 export function jsonObject(limits: JsonLimits) {
   const any = json(limits);
-  return reading<JsonObject>((value, say) =>
-    isObject(value) ? (part(any, value, say) as JsonObject | undefined) : say(LINES),
+  return reading<JsonObject>(
+    (value, say) => (isObject(value) ? (part(any, value, say) as JsonObject | undefined) : say(LINES)),
+    () => ({ type: "object" }),
   );
 }
 

@@ -1,6 +1,6 @@
 import { TOOL_NAMES, toolWord } from "../names/tool-names.ts";
 import { shown } from "../text/text.ts";
-import { suggested } from "./schema.ts";
+import { suggested } from "./checked-schema.ts";
 
 /** The problem of a definition that names a tool which is not built in and has no namespace. */
 export function unknownTool(text: string): { readonly message: string; readonly suggestion?: string } {

@@ -40,18 +40,26 @@ export function readYaml<T>(text: string, file: string, kind: string, read: (val
     return read(value);
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
-    const found = error.issues.map((issue) => located(issue, document, lines, file));
-    throw refusedError(found.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)));
+    const found = error.issues.map((issue) => {
+      const { line, col } = lines.linePos(offset(document, keysOf(issue.path, value)));
+      return { ...issue, file, line, column: col };
+    });
+    throw refusedError(found.sort((a, b) => a.line - b.line || a.column - b.column));
   }
 }
 
-/** Where the problem is: its own line, or that of the nearest thing around it that exists in the file. */
-function located(issue: ValidationIssue, document: Document, lines: LineCounter, file: string): ValidationIssue {
-  const segments = issue.path === "" ? [] : issue.path.split(".");
-  const { line, col } = lines.linePos(offset(document, segments));
-  return { ...issue, file, line, column: col };
+/** The keys on the way to the place. A key of a file may have dots in it, as in `core.format`. */
+function keysOf(path: string, value: unknown): string[] {
+  if (path === "") return [];
+  if (typeof value !== "object" || value === null) return path.split(".");
+  const fitting = Object.entries(value).filter(([key]) => path === key || path.startsWith(`${key}.`));
+  const [longest] = fitting.sort(([one], [other]) => other.length - one.length);
+  if (longest === undefined) return path.split(".");
+  const [key, inner] = longest;
+  return [key, ...keysOf(path.slice(key.length + 1), inner)];
 }
 
+/** Where the problem is: its own line, or that of the nearest thing around it that exists in the file. */
 function offset(document: Document, segments: readonly string[]): number {
   for (let depth = segments.length; depth > 0; depth -= 1) {
     const parent = depth === 1 ? document.contents : document.getIn(segments.slice(0, depth - 1), true);

@@ -13,8 +13,10 @@ import {
 import { listIssues, ValidationError, type ValidationIssue } from "../errors/errors.ts";
 import { toolMatches, type Guards } from "./guards.ts";
 import { nameParts, parseOwnName, type QualifiedName } from "../names/qualified-name.ts";
-import { collect, filledLine, suggested } from "../definition/schema.ts";
+import { jsonForm } from "../definition/json-form.ts";
+import { collect, filledLine, suggested } from "../definition/checked-schema.ts";
 import { shown } from "../text/text.ts";
+import type { JsonObject } from "../values/json.ts";
 import { isAddedToolName, TOOL_NAMES } from "../names/tool-names.ts";
 
 /**
@@ -112,6 +114,19 @@ const SECTIONS: Readonly<Record<string, Keys>> = {
   budget: BUDGET_KEYS,
 };
 const TOP_KEYS: Keys = { ...OWN_KEYS, ...THRESHOLD_KEYS, ...SAFETY_KEYS };
+
+/** The JSON Schema of a profile's file. */
+export function profileForm(): JsonObject {
+  const keysForm = (keys: Keys, more: JsonObject = {}): JsonObject => {
+    const forms = Object.entries(keys).map(([word, { takes }]): [string, JsonObject] => [
+      word,
+      Object.hasOwn(ALIASES, word) ? { ...jsonForm(takes), deprecated: true } : jsonForm(takes),
+    ]);
+    return { type: "object", properties: { ...Object.fromEntries(forms), ...more }, additionalProperties: false };
+  };
+  const sections = Object.fromEntries(Object.entries(SECTIONS).map(([word, keys]) => [word, keysForm(keys)]));
+  return { ...keysForm(TOP_KEYS, sections), required: ["name", "description"] };
+}
 
 /**
  * Parses and checks a profile completely; every problem is in the one error. `own` are those that can be extended

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { keyIssues } from "../actor/actor-keys.ts";
-import { filled, filledLine, formIssues } from "../definition/schema.ts";
+import { filled, filledLine, formIssues } from "../definition/checked-schema.ts";
 import {
   isObject,
   jsonObject,
@@ -66,13 +66,17 @@ function parametersOfSchema({ properties }: JsonObject): string[] {
   return isObject(properties) ? Object.keys(properties) : [];
 }
 
-const command = reading<OwnToolProgram>((value, say) => {
-  if (typeof value === "string") return value.trim() === "" ? say("must not be empty") : { kind: "shell", text: value };
-  const parsed = list(filled, 1_000).safeParse(value);
-  if (!parsed.success || parsed.data.length === 0)
-    return say("must be a text for the shell, or a list: the program and its arguments");
-  return { kind: "command", command: parsed.data };
-});
+const command = reading<OwnToolProgram>(
+  (value, say) => {
+    if (typeof value === "string")
+      return value.trim() === "" ? say("must not be empty") : { kind: "shell", text: value };
+    const parsed = list(filled, 1_000).safeParse(value);
+    if (!parsed.success || parsed.data.length === 0)
+      return say("must be a text for the shell, or a list: the program and its arguments");
+    return { kind: "command", command: parsed.data };
+  },
+  () => ({ anyOf: [{ type: "string" }, { type: "array", items: { type: "string" }, minItems: 1 }] }),
+);
 
 const SHAPE = {
   name: parsedBy((name) => parseOwnName(name)),
@@ -105,7 +109,7 @@ const FORM = {
   },
 };
 
-const ownTool = spelled(SHAPE, FORM, (values, say): OwnToolDefinition | undefined => {
+export const ownTool = spelled(SHAPE, FORM, (values, say): OwnToolDefinition | undefined => {
   const { name, description, parameters, writes, timeoutMs, output, cwd, env } = values;
   const runs = programOf(values, say);
   judgeName(name, say);

@@ -4,7 +4,7 @@
  */
 import { toolNames } from "../actor/actor-route.ts";
 import { keyIssues } from "../actor/actor-keys.ts";
-import { filled, filledLine, formIssues } from "../definition/schema.ts";
+import { filled, filledLine, formIssues } from "../definition/checked-schema.ts";
 import { isObject, list, parsedBy, reading, spelled } from "../definition/spelling.ts";
 import { listIssues, ValidationError, type ValidationIssue } from "../errors/errors.ts";
 import { parseOwnName, type QualifiedName } from "../names/qualified-name.ts";
@@ -40,11 +40,19 @@ const GROUPS = {
 const GROUP_NAMES = ["file_operations", "directory_operations", "git_operations", "shell_operations"] as const;
 
 const MOST = 100;
-const group = reading<(typeof GROUP_NAMES)[number]>((value, say) => {
-  const given = isObject(value) ? value["group"] : value;
-  const found = GROUP_NAMES.find((name) => name === given);
-  return found ?? say(`must be one of ${GROUP_NAMES.join(", ")}`);
-});
+const group = reading<(typeof GROUP_NAMES)[number]>(
+  (value, say) => {
+    const given = isObject(value) ? value["group"] : value;
+    const found = GROUP_NAMES.find((name) => name === given);
+    return found ?? say(`must be one of ${GROUP_NAMES.join(", ")}`);
+  },
+  () => ({
+    anyOf: [
+      { enum: [...GROUP_NAMES] },
+      { type: "object", properties: { group: { enum: [...GROUP_NAMES] } }, required: ["group"] },
+    ],
+  }),
+);
 const folderName = filled.refine(isSkillName, { message: "must be the name of a skill that is a folder" });
 
 const SHAPE = {
@@ -69,7 +77,7 @@ const FORM = {
   },
 };
 
-const toolSkill = spelled(SHAPE, FORM, (values, say): ToolSkill | undefined => {
+export const toolSkill = spelled(SHAPE, FORM, (values, say): ToolSkill | undefined => {
   const { name, description, builtins, includes, agentSkills: skills } = values;
   const tools = [...new Set([...values.tools, ...builtins.flatMap((one): readonly ToolRef[] => GROUPS[one])])];
   if (tools.length + includes.length + skills.length === 0)

@@ -3,6 +3,7 @@ import { relativePathProblem } from "../plan/change-entry.ts";
 import { listIssues, ValidationError, type ValidationIssue } from "../errors/errors.ts";
 import { parseJson, type JsonObject } from "../values/json.ts";
 import { parseOwnName, type QualifiedName } from "../names/qualified-name.ts";
+import { jsonForm, withForm } from "../definition/json-form.ts";
 import {
   collect,
   filled,
@@ -12,7 +13,7 @@ import {
   onlyKeys,
   suggested,
   type KnownKeys,
-} from "../definition/schema.ts";
+} from "../definition/checked-schema.ts";
 import { shown } from "../text/text.ts";
 import { CONTEXT_TOOL_NAMES, TOOL_NAMES, toolWord, type ToolName } from "../names/tool-names.ts";
 
@@ -82,11 +83,29 @@ const validationSchema = z.strictObject({
     .max(LONGEST_TIMEOUT_MS, { message: `must be at most ${LONGEST_TIMEOUT_MS}, which is an hour` })
     .optional(),
   tool: z.string().optional(),
-  params: z.custom<object>(isObject, { message: "must be a set of parameters, name: value" }).optional(),
+  params: withForm(z.custom<object>(isObject, { message: "must be a set of parameters, name: value" }), () => ({
+    type: "object",
+  })).optional(),
 });
 
 /** The input of `addValidation`: the same keys as the YAML file. */
 export type ValidationInput = z.input<typeof validationSchema>;
+
+/** The JSON Schema of its file. */
+export function validationForm(): JsonObject {
+  const form = jsonForm(validationSchema);
+  const ofCommand = ["command", "cwd", "timeout_ms"];
+  const without = (keys: readonly string[]): JsonObject => Object.fromEntries(keys.map((key) => [key, false]));
+  const words = { mode: { enum: [...VALIDATION_MODES], default: "required" } };
+  return {
+    ...form,
+    properties: { ...(form["properties"] as JsonObject), ...words },
+    oneOf: [
+      { required: ["command"], properties: without(["tool", "params"]) },
+      { required: ["tool"], properties: without(ofCommand) },
+    ],
+  };
+}
 
 const KNOWN_KEYS: KnownKeys = { own: Object.keys(validationSchema.shape), list: "", items: [] };
 

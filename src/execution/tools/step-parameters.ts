@@ -5,7 +5,7 @@
  */
 import type * as z from "zod";
 import type { ActorDefinition } from "../../domain/actor/actor.ts";
-import { suggested } from "../../domain/definition/schema.ts";
+import { suggested } from "../../domain/definition/checked-schema.ts";
 import type { ValidationIssue } from "../../domain/errors/errors.ts";
 import type { ToolRef } from "../../domain/names/tool-names.ts";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";

@@ -137,6 +137,31 @@ function removeItems(map: YAMLMap, keys: ReadonlySet<string>): void {
   if (above.length > 0) map.comment = [...above, ...(map.comment == null ? [] : [map.comment])].join("\n");
 }
 
+/** The text of the file as it is; the template where there is none. */
+export function configText(file: string): string {
+  requireOwn(file, "The configuration file");
+  return existsSync(file) ? readFileSync(file, "utf8") : CONFIG_TEMPLATE;
+}
+
+/**
+ * Writes the whole file if it still has the text that the caller saw; false when it was changed meanwhile. `before` as
+ * with `setConfigValue`.
+ */
+export async function replaceConfig(
+  file: string,
+  { seen, text }: { readonly seen: string; readonly text: string },
+  before: () => Promise<void>,
+): Promise<boolean> {
+  let replaced = false;
+  await withFileLock(`${file}.lock`, async () => {
+    if (configText(file) !== seen) return;
+    await before();
+    replaceFile(file, text);
+    replaced = true;
+  });
+  return replaced;
+}
+
 /** Writes the template unless there is a file already; whether it did. */
 export function createConfig(file: string): boolean {
   try {

@@ -57,6 +57,36 @@ export async function insertAction(tx: Tx, action: ActionDefinition, at: number)
     at,
   );
   if (inserted === 0) return false;
+  await insertParts(tx, action);
+  return true;
+}
+
+/** Replaces the definition that has the name, and counts its version up; whether it takes plans stays as it is. */
+export async function updateAction(tx: Tx, action: ActionDefinition, at: number): Promise<void> {
+  const key = nameKey(action.name);
+  await tx.run(
+    `UPDATE actions SET name = ?, description = ?, long_description = ?, definition_of_done = ?, strategy_actor = ?,
+       execution_actor = ?, automation_profile = ?, reusable = ?, read_only = ?, version = version + 1, updated_at = ?
+      WHERE key = ?`,
+    action.name,
+    action.description,
+    action.longDescription ?? null,
+    action.definitionOfDone,
+    ...actorColumns(action.actors),
+    action.automationProfile ?? null,
+    Number(action.reusable),
+    Number(action.readOnly),
+    at,
+    key,
+  );
+  await tx.run("DELETE FROM action_arguments WHERE action_key = ?", key);
+  await tx.run("DELETE FROM action_invariants WHERE action_key = ?", key);
+  await tx.run("DELETE FROM action_step_actors WHERE action_key = ?", key);
+  await insertParts(tx, action);
+}
+
+async function insertParts(tx: Tx, action: ActionDefinition): Promise<void> {
+  const key = nameKey(action.name);
   for (const [position, spec] of action.arguments.entries()) await insertArgument(tx, key, position, spec);
   for (const [position, text] of action.invariants.entries()) {
     await tx.run("INSERT INTO action_invariants (action_key, position, text) VALUES (?, ?, ?)", key, position, text);
@@ -64,7 +94,6 @@ export async function insertAction(tx: Tx, action: ActionDefinition, at: number)
   for (const [position, actor] of action.stepActors.entries()) {
     await tx.run("INSERT INTO action_step_actors (action_key, position, actor) VALUES (?, ?, ?)", key, position, actor);
   }
-  return true;
 }
 
 async function insertArgument(tx: Tx, key: string, position: number, spec: ArgumentSpec): Promise<void> {

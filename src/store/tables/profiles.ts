@@ -40,6 +40,20 @@ export async function insertProfile(tx: Tx, definition: ProfileDefinition, at: n
   return inserted === 1;
 }
 
+/** Replaces the profile that has the name. */
+export async function updateProfile(tx: Tx, definition: ProfileDefinition, at: number): Promise<void> {
+  const { profile } = definition;
+  await tx.run(
+    `UPDATE automation_profiles SET name = ?, extended = ?, profile = ?, version = version + 1, updated_at = ?
+      WHERE key = ?`,
+    profile.name,
+    definition.extends ?? null,
+    JSON.stringify(profile),
+    at,
+    nameKey(profile.name),
+  );
+}
+
 export async function deleteProfile(tx: Tx, name: QualifiedName): Promise<boolean> {
   return (await tx.run("DELETE FROM automation_profiles WHERE key = ?", nameKey(name))) === 1;
 }

@@ -36,7 +36,6 @@ interface ValidationRow {
  */
 export async function insertValidation(tx: Tx, validation: ValidationDefinition, at: number): Promise<boolean> {
   const { name, description, mode, check } = validation;
-  const [command, tool] = check.kind === "command" ? [check, undefined] : [undefined, check];
   const inserted = await tx.run(
     `INSERT INTO validations (key, name, namespace, description, mode, command, cwd, timeout_ms, tool, parameters, version,
        created_at, updated_at)
@@ -46,15 +45,31 @@ export async function insertValidation(tx: Tx, validation: ValidationDefinition,
     nameParts(name).namespace.toLowerCase(),
     description,
     mode,
-    command?.command ?? null,
-    command?.cwd ?? null,
-    command?.timeoutMs ?? null,
-    tool?.tool ?? null,
-    tool === undefined ? null : JSON.stringify(tool.params),
+    ...checkColumns(check),
     at,
     at,
   );
   return inserted === 1;
+}
+
+/** Replaces the definition that has the name, and counts its version up; what it is attached to stays. */
+export async function updateValidation(tx: Tx, validation: ValidationDefinition, at: number): Promise<void> {
+  const { name, description, mode, check } = validation;
+  await tx.run(
+    `UPDATE validations SET name = ?, description = ?, mode = ?, command = ?, cwd = ?, timeout_ms = ?, tool = ?,
+       parameters = ?, version = version + 1, updated_at = ? WHERE key = ?`,
+    name,
+    description,
+    mode,
+    ...checkColumns(check),
+    at,
+    nameKey(name),
+  );
+}
+
+function checkColumns(check: Check): (string | number | null)[] {
+  if (check.kind === "tool") return [null, null, null, check.tool, JSON.stringify(check.params)];
+  return [check.command, check.cwd ?? null, check.timeoutMs, null, null];
 }
 
 /** Deletes the validation unless it is attached somewhere; false when it is. */
