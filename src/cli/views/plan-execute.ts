@@ -27,7 +27,7 @@ function strategyPicture(output: Extract<Output, { outcome: "strategy" }>): Pict
   return {
     view: [strategyElement(strategy)],
     messages: info(
-      `This is what plan ${planId} would do. The profile ${automationProfile} asks first; nothing was changed. ${assessment.explanation}`,
+      `This is what plan ${planId} would do. The profile ${automationProfile} asks first; nothing was changed. Confidence ${assessment.confidence.toFixed(2)}.`,
     ),
   };
 }
