@@ -8,7 +8,8 @@
  * - Many: where the table has a limit; 1,000 rows.
  * - JSON is of the first of the two that succeeds.
  * - 60 columns and the pipe are left out where they say the same as 80 columns.
- * - Commands that speak to another program or to npm have an error in place of the example.
+ * - Commands that start another program or ask npm have an error in place of the example; acp, which speaks a protocol
+ *   on its standard output, has neither.
  *
  * A long text is cut in the middle.
  */
@@ -36,9 +37,8 @@ const PLAN_OF: Readonly<Record<string, keyof typeof PLANS>> = {
   "plan.choose": "candidate",
 };
 
-/** They serve another program, or start one that asks npm: the words with which they refuse. */
+/** The words with which they refuse. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
-  acp: ["--budget", "a lot"],
   gateway: ["--budget", "a lot"],
   upgrade: [],
 };
@@ -82,10 +82,11 @@ export async function pageOf(
   if (command.parameters.some(({ required }) => required)) {
     await section("A missing argument", undefined, path, { columns: WIDE });
   }
+  if (command.name === "acp") return { page: parts.join("\n"), wide };
   const refused = REFUSED[command.name];
   if (refused !== undefined) {
     await section("An error", "one", [...path, ...refused], { columns: WIDE });
-    if (command.name !== "acp") await section("An error as JSON", "one", [...path, ...refused, "--format", "json"]);
+    await section("An error as JSON", "one", [...path, ...refused, "--format", "json"]);
     return { page: parts.join("\n"), wide };
   }
   const example = exampleOf(command, book);
@@ -153,5 +154,5 @@ function fenced(words: readonly string[], { code, text }: Printed): string {
 
 /** Lines of frames and tables; scripts, patches and commands stay as they are, fit to be copied. */
 function tooWide(text: string, columns: number): string[] {
-  return text.split("\n").filter((line) => /^[│┌├└╭╰]/.test(line) && [...line].length > columns);
+  return text.split("\n").filter((line) => /^[│┌├└╭╰]/.test(line) && line.length > columns);
 }

@@ -97,7 +97,7 @@ export class BookPlace implements Disposable {
     return join(this.#data, "cleveragents.db");
   }
 
-  /** What the user sees; on a terminal as wide as `columns`, otherwise in a pipe. */
+  /** Everything that the user sees; on a terminal as wide as `columns`, otherwise in a pipe. */
   async run(words: readonly string[], columns?: number): Promise<Printed> {
     this.pass();
     let text = "";
@@ -112,13 +112,18 @@ export class BookPlace implements Disposable {
 
   /** Without what differs from machine to machine and from day to day; each stand-in is as long as it was. */
   #shown(text: string): string {
-    return text
-      .replaceAll(this.root, ROOT_SHOWN)
-      .replaceAll(/\b[0-9a-f]{12,64}\b/g, (hash) => "0123456789abcdef".repeat(4).slice(0, hash.length))
-      .replaceAll(new RegExp(`(?<![\\d.])${process.versions.node.replaceAll(".", String.raw`\.`)}`, "g"), "24.0.0")
-      .replaceAll(/(?<=\bcommit )[0-9a-f]{7,11}\b/g, (hash) => "0123456789abcdef".slice(0, hash.length))
-      .replaceAll(/"duration_ms": \d+/g, '"duration_ms": 0')
-      .replaceAll(/\bpid \d+( [0-9a-f]{8})?/g, "pid 4711");
+    return (
+      text
+        .replaceAll(this.root, ROOT_SHOWN)
+        // A narrow table cuts the path.
+        .replaceAll(new RegExp(`${ROOT_TEMPLATE}\\w*…`, "g"), (cut) => `${ROOT_SHOWN.slice(0, cut.length - 1)}…`)
+        .replaceAll(/\b\d+ MiB free/g, "54321 MiB free")
+        .replaceAll(/\b[0-9a-f]{12,64}\b/g, (hash) => "0123456789abcdef".repeat(4).slice(0, hash.length))
+        .replaceAll(new RegExp(`(?<![\\d.])${process.versions.node.replaceAll(".", String.raw`\.`)}`, "g"), "24.0.0")
+        .replaceAll(/(?<=\bcommit )[0-9a-f]{7,11}\b/g, (hash) => "0123456789abcdef".slice(0, hash.length))
+        .replaceAll(/"duration_ms": \d+/g, '"duration_ms": 0')
+        .replaceAll(/\bpid \d+( [0-9a-f]{8})?/g, "pid 4711")
+    );
   }
 
   [Symbol.dispose](): void {

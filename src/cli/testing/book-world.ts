@@ -147,7 +147,7 @@ export async function fillBook(place: BookPlace): Promise<string> {
 /** A thousand plans, each with a session of its own. */
 export async function crowdBook(place: BookPlace): Promise<void> {
   await using store = await openStore(`sqlite:${place.database}`);
-  const service = new PlanLifecycleService({ store });
+  const service = new PlanLifecycleService({ store, user: "ann" });
   const session = { kind: "new", directory: place.repository } as const;
   for (let issue = 1; issue <= 1_000; issue += 1) {
     place.pass();
