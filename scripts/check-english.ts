@@ -64,6 +64,7 @@ const AREAS = [
   "{scripts,bench,attack,features,test}/**/*.{ts,feature}",
   "*.md",
   "{docs,bench,examples}/**/*.{md,yaml}",
+  "src/cli/book/*.md",
 ];
 const wanted = process.argv[2];
 const findings = new Map<string, string[]>();

@@ -131,7 +131,7 @@ test("a server that cannot be started is told, and the plan goes on without its 
   world.script(strategy(FIX), step("fix", WRITE), END);
   expect(await world.run("write")).toMatchObject({ changes: { files: 1 } });
   const notices = world.events.flatMap((event) => (event.type === "notice" ? [event.text] : []));
-  expect(notices.join("\n")).toMatch(/The MCP server "gone" ended.*The plan goes on without its tools/s);
+  expect(notices.join("\n")).toMatch(/The MCP server "gone" ended.*The plan continues without its tools/s);
 });
 
 test("guards, allowlists and the limit of tokens hold for MCP tools", async () => {

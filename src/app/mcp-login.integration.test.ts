@@ -126,7 +126,7 @@ test("a login that the server took back is told with the command, and a plan goe
   expect(await world.run("write")).toMatchObject({ changes: { files: 1 } });
   const notice = world.events.find((event) => event.type === "notice" && event.text.includes("docs"));
   expect(notice).toMatchObject({
-    text: 'The MCP server "docs" wants a login. The plan goes on without its tools.',
+    text: 'The MCP server "docs" wants a login. The plan continues without its tools.',
     next: [{ operation: "mcp.server.login" }],
   });
   expect(await agents.run("mcp.server.show", { server: "docs" })).toMatchObject({ loggedIn: false });

@@ -7,6 +7,7 @@ import { BOTH_SIDES, type LandingConflict } from "../ledger/landing.ts";
 import { codeOf } from "./user-tree.ts";
 import { AgentsError, ConflictError, PlanError } from "../domain/errors/errors.ts";
 import type { Plan } from "../domain/plan/plan.ts";
+import { stateText } from "../domain/plan/standing.ts";
 import { statusKey } from "../domain/plan/transitions.ts";
 import type { PlanChange } from "../changes/plan-changes.ts";
 import type { ValidationGate } from "../execution/checks/validation-gate.ts";
@@ -41,7 +42,7 @@ export function constrainedError(plan: Plan, gate: Extract<ValidationGate, { ok:
 
 export function notAppliedError(plan: Plan, kind: "undo" | "redo"): ConflictError {
   return new ConflictError(
-    `The plan ${plan.id} is ${statusKey(plan)}: only an applied plan can be ${VERBS[kind]}.`,
+    `The plan ${plan.id} is ${stateText(plan)}: only an applied plan can be ${VERBS[kind]}.`,
     { expected: "apply/applied", actual: statusKey(plan), code: "invalid_transition" },
     { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
   );

@@ -3,6 +3,7 @@ import { ConflictError, NotFoundError, UsageError, ValidationError } from "../do
 import { nextStep, type NextStep } from "../domain/errors/next-step.ts";
 import type { AttachmentId, PlanId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
+import { stateText } from "../domain/plan/standing.ts";
 import { nameKey, parseQualifiedName, type QualifiedName } from "../domain/names/qualified-name.ts";
 import { shown } from "../domain/text/text.ts";
 import { isTerminal, statusKey } from "../domain/plan/transitions.ts";
@@ -233,7 +234,7 @@ async function requirePlan(reader: Reader, id: PlanId): Promise<Plan> {
   if (plan === undefined) throw new NotFoundError("plan", id, { next: [nextStep("plan.list")] });
   if (!isTerminal(plan)) return plan;
   throw new ConflictError(
-    `The plan ${plan.id} is ${statusKey(plan)}; it is no longer validated.`,
+    `The plan ${plan.id} is ${stateText(plan)}; it is no longer validated.`,
     { expected: "a plan that is still active", actual: statusKey(plan) },
     { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
   );

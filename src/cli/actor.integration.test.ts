@@ -153,7 +153,9 @@ test("mistakes are shown where they are, and nothing is written", async () => {
   const stdin = await agents.run(["actor", "add", "--config", "-"], { input: "type: llm\n" });
   expect(stdin).toMatchObject({ code: 2, stderr: expect.stringContaining("description: is required") });
   expect(stdin.stderr).toContain("standard input");
-  expect((await agents.json("actor", "add", "--config", "none.yaml")).error?.message).toContain("cannot be read");
+  expect((await agents.json("actor", "add", "--config", "none.yaml")).error?.message).toContain(
+    "There is no file none.yaml",
+  );
   expect((await agents.json("actor", "add")).error).toMatchObject({
     message: '--config is missing: the actor in YAML ("-" reads standard input).',
     suggestions: ["agents actor add --config <file>"],

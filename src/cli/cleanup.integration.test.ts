@@ -113,7 +113,10 @@ test("apply says how its sandbox is taken away, and the list how large each one 
   const id = await world.plan(`  - { tool: write_file, params: { path: new.txt, content: x } }\n`);
   await agents.json("plan", "execute", id);
   const { data } = await agents.json("cleanup", "list");
-  expect(data).toMatchObject({ sandboxes: [{ removable: false, why: "the plan is execute/complete" }], in_place: [] });
+  expect(data).toMatchObject({
+    sandboxes: [{ removable: false, why: "the plan is executed but not applied" }],
+    in_place: [],
+  });
   const [sandbox] = data["sandboxes"] as { bytes: number }[];
   expect(sandbox?.bytes).toBeGreaterThan(3 * 1024 * 1024);
   const applied = await agents.run(["plan", "apply", id, "--yes"]);

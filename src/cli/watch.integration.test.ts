@@ -83,7 +83,7 @@ test("without a terminal the list is printed once, by group, with what each plan
   await world.plan("asks.txt", "manual");
   const { stdout } = await world.run(["watch"], { cwd: world.repository });
   expect(stdout).toMatch(
-    /2\s+write asks.txt\s+waiting for you\s+\S.*here.*\n1\s+write done.txt\s+ready to review\s+a review of 1 file/,
+    /2\s+write asks.txt\s+waiting for you\s+\S.*\n1\s+write done.txt\s+ready to review\s+a review of 1 file/,
   );
   expect(stdout).toContain("There is no terminal to draw on, so the list is printed once.");
   expect((await world.run(["watch", "--once"], { cwd: world.repository })).stdout).not.toContain("no terminal");

@@ -9,6 +9,7 @@ import { idPrefix, onlyOne } from "../domain/names/id-prefix.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import type { CandidateGroup, ChoiceRule } from "../domain/plan/candidate.ts";
 import type { Plan } from "../domain/plan/plan.ts";
+import { stateText } from "../domain/plan/standing.ts";
 import { statusKey } from "../domain/plan/transitions.ts";
 import {
   findCandidateGroup,
@@ -159,7 +160,7 @@ export async function passedOverCandidates(reader: Reader): Promise<PassedOver[]
 }
 
 function notExecutedError(plan: Plan): UsageError {
-  return new UsageError(`The plan ${plan.id} is ${statusKey(plan)}: only an executed candidate can be chosen.`, {
+  return new UsageError(`The plan ${plan.id} is ${stateText(plan)}: only an executed candidate can be chosen.`, {
     kept: "Nothing was changed.",
     next: [nextStep("plan.execute", { plan: plan.id }), nextStep("plan.compare", { id: plan.id })],
   });

@@ -10,6 +10,7 @@ import { nextStep } from "../domain/errors/next-step.ts";
 import { tightened, type Guards, type Tightening } from "../domain/profile/guards.ts";
 import type { PlanId } from "../domain/names/ids.ts";
 import type { Plan } from "../domain/plan/plan.ts";
+import { stateText } from "../domain/plan/standing.ts";
 import { patternProblem } from "../domain/profile/profile-definition.ts";
 import { isTerminal, statusKey } from "../domain/plan/transitions.ts";
 import { recordSystemEvent } from "../ledger/system-events.ts";
@@ -100,7 +101,7 @@ export class GuardService {
       );
     }
     if (statusKey(plan) !== "execute/complete" && plan.phase !== "apply") {
-      throw nothingWaitsError(plan, `It is ${statusKey(plan)}, and there is no result to approve yet.`);
+      throw nothingWaitsError(plan, `It is ${stateText(plan)}, and there is no result to approve yet.`);
     }
     if (!(await approveApply(this.#store, this.#recordSource, plan))) {
       throw nothingWaitsError(plan, "Its result has been approved already.");
@@ -151,7 +152,7 @@ async function requireOpen(reader: Reader, planId: PlanId): Promise<Plan> {
   const plan = await requirePlan(reader, planId);
   if (!isTerminal(plan)) return plan;
   throw new ConflictError(
-    `The plan ${plan.id} is ${statusKey(plan)}; its guards no longer matter.`,
+    `The plan ${plan.id} is ${stateText(plan)}; its guards no longer matter.`,
     { expected: "a plan that is still active", actual: statusKey(plan) },
     { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
   );

@@ -10,6 +10,7 @@ import { nextStep } from "../domain/errors/next-step.ts";
 import { monotonicIds, type DecisionId, type IdGenerator, type PlanId } from "../domain/names/ids.ts";
 import type { JsonObject } from "../domain/values/json.ts";
 import type { Plan } from "../domain/plan/plan.ts";
+import { stateText } from "../domain/plan/standing.ts";
 import type { Session } from "../domain/plan/session.ts";
 import { storable, textProblem } from "../domain/text/text.ts";
 import { isTerminal, statusKey } from "../domain/plan/transitions.ts";
@@ -230,7 +231,7 @@ function isActive(plan: Plan): boolean {
 
 function notActiveError(plan: Plan): PlanError {
   const applied = plan.phase === "apply" && plan.state === "applied";
-  return new PlanError(`The plan ${plan.id} is ${statusKey(plan)}: it has no step ahead that guidance could reach.`, {
+  return new PlanError(`The plan ${plan.id} is ${stateText(plan)}: no step is ahead that guidance could reach.`, {
     next: applied ? [nextStep("run", { request: "<what comes next>" })] : [nextStep("plan.status", { plan: plan.id })],
   });
 }

@@ -11,7 +11,7 @@ export function insertRootDecision(tx: Tx, plan: Plan): Promise<DecisionId> {
     phase: plan.phase,
     type: "prompt_definition",
     step: undefined,
-    question: "What is to become true?",
+    question: "What do you want done?",
     chosen: { description: plan.description, definition_of_done: plan.definitionOfDone },
     parent: undefined,
     needs: [],

@@ -4,6 +4,7 @@ import { ConflictError, NotFoundError, ValidationError } from "../domain/errors/
 import type { EventType } from "../domain/plan/events.ts";
 import { monotonicIds, type Clock, type IdGenerator, type PlanId } from "../domain/names/ids.ts";
 import type { FailureCategory, PhaseTimes, Plan } from "../domain/plan/plan.ts";
+import { stateText } from "../domain/plan/standing.ts";
 import { lineProblem } from "../domain/text/text.ts";
 import { loginName } from "../platform/user.ts";
 import {
@@ -147,7 +148,7 @@ const WITHDRAWS: ReadonlySet<PlanOperation> = new Set(["cancelPlan", "revertPlan
 export function requireVersion(plan: Plan, expectedVersion: number | undefined): void {
   if (expectedVersion === undefined || plan.version === expectedVersion) return;
   throw new ConflictError(
-    `The plan ${plan.id} has changed in the meantime: it is now ${plan.phase}/${plan.state}.`,
+    `The plan ${plan.id} has changed in the meantime: it is now ${stateText(plan)}.`,
     { expected: { version: expectedVersion }, actual: { version: plan.version, status: statusKey(plan) } },
     { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
   );
@@ -289,11 +290,16 @@ function transitionConflictError(
 ): ConflictError {
   const verb = VERBS[request.operation];
   return new ConflictError(
-    `The plan ${plan.id} is ${statusKey(plan)} and cannot be ${verb}.`,
+    `The plan ${plan.id} is ${stateText(plan)} and cannot be ${verb}.`,
     { expected, actual: statusKey(plan), code: "invalid_transition" },
     {
       kept: isTerminal(plan) ? "It is final and stays as it is." : "Nothing was changed.",
-      next: [nextStep("plan.status", { plan: plan.id })],
+      next: [
+        ...(request.operation === "applyPlan" && !isTerminal(plan)
+          ? [nextStep("plan.execute", { plan: plan.id })]
+          : []),
+        nextStep("plan.status", { plan: plan.id }),
+      ],
     },
   );
 }

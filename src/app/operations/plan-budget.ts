@@ -2,7 +2,8 @@ import * as z from "zod";
 import { UsageError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
-import { isTerminal, statusKey } from "../../domain/plan/transitions.ts";
+import { stateText } from "../../domain/plan/standing.ts";
+import { isTerminal } from "../../domain/plan/transitions.ts";
 import { groupSpending } from "../../ledger/budget-report.ts";
 import { changeGroupCap, groupScopeOf } from "../../ledger/candidate-records.ts";
 import { setOwnBudget } from "../../ledger/own-budget.ts";
@@ -55,7 +56,7 @@ async function groupCost(app: App, plan: Plan): Promise<z.output<typeof Spending
 
 function requireOpen(plan: Plan): void {
   if (!isTerminal(plan)) return;
-  throw new UsageError(`The plan ${plan.id} is ${statusKey(plan)} and will not spend anything.`, {
+  throw new UsageError(`The plan ${plan.id} is ${stateText(plan)} and will not spend anything.`, {
     kept: "Nothing was changed.",
   });
 }

@@ -6,13 +6,14 @@ import { defineOperation } from "../base/operation.ts";
 import { PlanReference } from "../base/schemas.ts";
 import { chooseAndApply } from "../procedures/candidate-choice.ts";
 import { Applied, NotApplied } from "../procedures/land-plan.ts";
+import { planMeant } from "../queries/plan-meant.ts";
 
 /** Chooses a candidate and applies it. Of two callers that choose at once, one wins; the other gets a conflict. */
 export const operation = defineOperation({
   input: z.strictObject({ plan: PlanReference, verify: z.boolean().default(true) }),
   output: z.union([Applied.extend({ groupId: z.string() }), NotApplied]),
   run: async (app, { plan: named, verify }, call) => {
-    const plan = await (await app.plans()).getPlan(named);
+    const plan = await planMeant(app, { plan: named }, { operation: "plan.choose" }, call);
     const group = await (await app.store()).read((reader) => groupOfPlan(reader, plan.id));
     if (group === undefined) throw noCandidateError(plan.id);
     const outcome = await chooseAndApply(app, plan.id, { verify, applyAnyway: true }, call);

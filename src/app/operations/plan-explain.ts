@@ -6,7 +6,7 @@ import type { ToolInvocation } from "../../domain/plan/decision.ts";
 import type { ModelCallFacts } from "../../ledger/model-calls.ts";
 import { defineOperation } from "../base/operation.ts";
 import { Instant, instant, Json, NextSteps } from "../base/schemas.ts";
-import { DECISION_STATES } from "../queries/decision-tree.ts";
+import { DECISION_STATES, decisionTree } from "../queries/decision-tree.ts";
 import { calledOutput } from "../queries/called-output.ts";
 import { explainedBy, type Explained, type ExplainedFile } from "../queries/explained-decision.ts";
 import { isId, planMeant } from "../queries/plan-meant.ts";
@@ -111,7 +111,8 @@ export const operation = defineOperation({
   output: Output,
   run: async (app, input, call) => {
     const [first, second] = await meant(app, input, call);
-    const explained = await explainedBy(app, first, second);
+    const named = await explainedBy(app, first, second);
+    const explained = input.showContext ? await answerOf(app, named) : named;
     const { plan, outcome, context } = explained;
     if (input.showContext && context === undefined) {
       throw new NotFoundError("context of decision", outcome.decision.id, {
@@ -123,6 +124,16 @@ export const operation = defineOperation({
     return { ...explanation(explained, input), ...output };
   },
 });
+
+/** Of a step, or of the whole plan, a model was shown what its first answer came from. */
+async function answerOf(app: App, named: Explained): Promise<Explained> {
+  const { plan, outcome, context } = named;
+  if (context !== undefined || outcome.state === "superseded") return named;
+  const { step } = outcome.decision;
+  const { decisionIds } = await decisionTree(app, plan, {});
+  const answer = decisionIds[step === undefined ? "strategy" : `${step}.1`];
+  return answer === undefined ? named : explainedBy(app, plan.id, answer);
+}
 
 interface Given {
   readonly id?: string | undefined;

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { ConflictError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import { isTerminal, statusKey } from "../../domain/plan/transitions.ts";
+import { stateText } from "../../domain/plan/standing.ts";
 import { defineOperation } from "../base/operation.ts";
 import { PlanGiven } from "../base/schemas.ts";
 import { announceConfinement, Executed, executePlan, StrategyReady } from "../procedures/execute-plan.ts";
@@ -21,7 +22,7 @@ export const operation = defineOperation({
     );
     if (isTerminal(plan) || plan.state === "constrained") {
       throw new ConflictError(
-        `The plan ${plan.id} is ${statusKey(plan)}: there is nothing to continue.`,
+        `The plan ${plan.id} is ${stateText(plan)}: there is nothing to continue.`,
         { expected: "a plan that stopped on its way", actual: statusKey(plan), code: "invalid_transition" },
         {
           kept: "Nothing was changed.",

@@ -1,6 +1,7 @@
 /** Applies, undoes or redoes a plan, after showing what will be written where. */
 import * as z from "zod";
 import type { Plan } from "../../domain/plan/plan.ts";
+import { statusKey } from "../../domain/plan/transitions.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import type { RunEvent } from "../../domain/run-event.ts";
 import { findUndoneSteps } from "../../ledger/journal.ts";
@@ -59,7 +60,8 @@ export async function applyPlan(app: App, seen: Plan, options: LandPlanOptions, 
   const { insertions, deletions } = part?.amount ?? diff;
   const artifacts = part?.amount.files ?? diff.files.length;
   const applier = await app.applier(seen.projects.map(({ project }) => project));
-  const asked = options.agreed !== true;
+  // One that cannot be applied now is refused, by the apply itself, before anyone is asked.
+  const asked = options.agreed !== true && (seen.phase === "apply" || statusKey(seen) === "execute/complete");
   if (asked) {
     const places = (await store.read((reader) => placesOf(reader, seen))).map(({ path }) => path).join(", ");
     const files = `${artifacts} ${artifacts === 1 ? "file" : "files"} (+${insertions} −${deletions})`;
@@ -81,7 +83,7 @@ export async function applyPlan(app: App, seen: Plan, options: LandPlanOptions, 
     onto,
     part: part?.taken,
     approved: asked && call.answers === "person",
-    seenVersion: asked ? seen.version : undefined,
+    seenVersion: options.agreed === true ? undefined : seen.version,
     tell,
     signal: call.signal,
   });

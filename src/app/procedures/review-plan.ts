@@ -2,6 +2,7 @@
 import { PlanError, UsageError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
+import { stateText } from "../../domain/plan/standing.ts";
 import { isTerminal, statusKey } from "../../domain/plan/transitions.ts";
 import { textProblem } from "../../domain/text/text.ts";
 import { assertReviewed, findReview, saveReview, type ReviewMark } from "../../ledger/reviews.ts";
@@ -60,7 +61,7 @@ export async function sendBack(app: App, seen: Reviewable, call: Call): Promise<
   }
   if (statusKey(plan) !== "execute/complete") {
     throw new PlanError(
-      `The plan ${plan.id} is ${statusKey(plan)}: only a plan that is ready to review takes a review.`,
+      `The plan ${plan.id} is ${stateText(plan)}: only a plan that is ready to review takes a review.`,
       {
         kept: "The review is kept.",
         next: [nextStep("plan.status", { plan: plan.id })],

@@ -52,8 +52,8 @@ export interface ExplainedFile extends ChangeEntry {
 }
 
 /**
- * By a plan and the decision's id, step or name in the tree; by a plan alone, what the plan is asked to do; by the
- * decision's id alone.
+ * By a plan and the decision's id, step, or name or number in the tree; by a plan alone, what the plan is asked to do;
+ * by the decision's id alone.
  */
 export async function explainedBy(app: App, first: string, second: string | undefined): Promise<Explained> {
   const store = await app.store();
@@ -61,7 +61,7 @@ export async function explainedBy(app: App, first: string, second: string | unde
   if (second !== undefined) {
     const plan = await plans.getPlan(first);
     const { decisionIds } = await decisionTree(app, plan, {});
-    const named = decisionIds[second] as DecisionId | undefined;
+    const named = (decisionIds[second] ?? (await decisionAt(store, plan, second))) as DecisionId | undefined;
     const id = named ?? (await store.read((reader) => requireDecision(reader, plan, second))).id;
     return explain(store, plan, id);
   }
@@ -83,6 +83,13 @@ export async function explainedBy(app: App, first: string, second: string | unde
     });
   }
   return explain(store, plan, root.id);
+}
+
+/** By its number in the tree. */
+async function decisionAt(store: Store, plan: Plan, number: string): Promise<DecisionId | undefined> {
+  if (!/^\d{1,4}$/.test(number)) return undefined;
+  const decisions = await store.read((reader) => findDecisions(reader, plan.id, plan.attempt));
+  return decisions.find(({ sequence }) => sequence === Number(number))?.id;
 }
 
 async function decisionNamed(

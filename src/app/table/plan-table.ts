@@ -9,7 +9,7 @@ export const PLAN_TABLE = {
     writes: true,
     asks: true,
     parameters: [
-      { name: "request", about: "what you want done", positional: true, kind: "words" },
+      { name: "request", about: 'what you want done ("-" reads standard input)', positional: true, kind: "words" },
       { name: "prompt", about: "begin the request with this prompt of an MCP server", value: "server/name" },
       { name: "directory", about: "where the repository is", kind: "here" },
       { name: "project", about: "work on this project instead of the repository here", value: "project", short: "p" },

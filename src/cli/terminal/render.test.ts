@@ -67,6 +67,45 @@ test("long lines continue below within their frame, as far to the right as they 
   );
 });
 
+test("a table that does not fit is a paragraph for each row, where nothing is cut", () => {
+  const view: View = [
+    {
+      kind: "table",
+      title: "Plans",
+      columns: [{ keep: "Id" }, "Action"],
+      rows: [
+        ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "local/fix-all-of-them"],
+        ["01ARZ3NDEKTSV4RRFFQ69G5FAW", toned("local/run", "good")],
+      ],
+      empty: "nothing",
+    },
+  ];
+  const expected = [
+    "Plans",
+    "  Id:     01ARZ3NDEKTSV4RRFFQ69G5FAV",
+    "  Action: local/fix-all-of-them",
+    "",
+    "  Id:     01ARZ3NDEKTSV4RRFFQ69G5FAW",
+    "  Action: local/run",
+  ];
+  for (const format of ["rich", "table", "plain"] as const) {
+    expect(stripVTControlCharacters(render(view, { format, columns: 34 })).split("\n")).toEqual(expected);
+  }
+});
+
+test("around a path that is longer than the line there is no frame, and an empty frame is not drawn", () => {
+  const rows = [["from", "/home/ann/a/rather/long/path/to/a/folder"]] as const;
+  for (const format of ["rich", "table"] as const) {
+    const text = stripVTControlCharacters(render([{ kind: "fields", title: "Skill", rows }], { format, columns: 40 }));
+    expect(text).toBe("Skill\n  from: /home/ann/a/rather/long/path/to/a/folder");
+  }
+  const empty: View = [
+    { kind: "fields", title: "None", rows: [] },
+    { kind: "lines", title: "None", lines: [] },
+  ];
+  expect(render(empty, { format: "rich", columns: 80 })).toBe("");
+});
+
 test("without a terminal nothing is cut", () => {
   expect(render(VIEW, { format: "plain", columns: undefined })).toContain("日本語 text with a break");
 });

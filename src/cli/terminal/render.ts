@@ -51,8 +51,10 @@ export function painter({ format }: Screen): Paint {
 function renderElement(element: Element, screen: Screen, several: boolean): Text {
   switch (element.kind) {
     case "fields":
+      if (element.rows.length === 0) return "";
       return framed(element.title, fieldLines(element.rows, screen), screen);
     case "lines":
+      if (element.lines.length === 0) return "";
       return framed(
         element.title,
         element.lines.flatMap((line) => paragraph(line, screen)),
@@ -101,6 +103,10 @@ function framed(heading: string, lines: readonly Text[], screen: Screen): Text {
     );
   }
   const inner = Math.max(width(title) + 2, ...lines.map(width));
+  // A path that is longer than the line stays in one piece, and a broken frame is worse than none.
+  if (screen.columns !== undefined && inner + frameWidth(screen) > screen.columns) {
+    return framed(heading, lines, { ...screen, format: screen.format === "rich" ? "color" : "plain" });
+  }
   const top = ["╭─ ", paint(title, "strong"), ` ${"─".repeat(inner - width(title) - 1)}╮`];
   const body = lines.map((line) => ["│ ", line, `${padding(line, inner)} │`]);
   return joined([top, ...body, `╰${"─".repeat(inner + 2)}╯`], "\n");
@@ -111,6 +117,7 @@ type Table = Extract<Element, { kind: "table" }>;
 function gridTable(table: Table, screen: Screen): Text {
   const paint = painter(screen);
   const widths = columnWidths(table, screen, 3, 4);
+  if (widths === undefined) return rowList(table, screen);
   const rule = (left: string, middle: string, right: string): string =>
     left + widths.map((columns) => "─".repeat(columns + 2)).join(middle) + right;
   const row = (cells: readonly Text[]): Text => ["│ ", ...joined(cells, " │ "), " │"];
@@ -133,6 +140,7 @@ function gridTable(table: Table, screen: Screen): Text {
 
 function bareTable(table: Table, screen: Screen): Text {
   const widths = columnWidths(table, screen, 2, 0);
+  if (widths === undefined) return rowList(table, screen);
   const headers = table.columns.map((column) => toned(columnTitle(column).toUpperCase(), "dim"));
   const lines = [headers, ...table.rows].map((cells) => trimEnd(joined(drawCells(cells, widths, screen), "  ")));
   return joined(lines, "\n");
@@ -145,8 +153,27 @@ function trimEnd(parts: readonly Text[]): Text[] {
     .map((part, index) => (index === last && typeof part === "string" ? part.trimEnd() : part));
 }
 
-/** Natural widths; on a terminal the widest columns give way, one by one, until the table fits or all are at 8. */
-function columnWidths(table: Table, screen: Screen, gap: number, border: number): number[] {
+/** A table that does not fit: each row is a paragraph of its own, where nothing is cut. */
+function rowList(table: Table, screen: Screen): Text {
+  const titles = table.columns.map(columnTitle);
+  const paragraphs = table.rows.map((row) => {
+    const lines = fieldLines(
+      titles.map((title, index) => [title, row[index] ?? ""] as const),
+      screen,
+    );
+    return joined(
+      lines.map((line) => [" ".repeat(INDENT), line]),
+      "\n",
+    );
+  });
+  return [painter(screen)(table.title, "strong"), "\n", ...joined(paragraphs, "\n\n")];
+}
+
+/**
+ * Natural widths; on a terminal the widest columns give way, one by one, until the table fits. Undefined when all are
+ * at 8 and it does not.
+ */
+function columnWidths(table: Table, screen: Screen, gap: number, border: number): number[] | undefined {
   const widths = table.columns.map((column, index) =>
     Math.max(width(columnTitle(column)), ...table.rows.map((row) => width(oneLine(cellText(row[index] ?? ""))))),
   );
@@ -155,7 +182,7 @@ function columnWidths(table: Table, screen: Screen, gap: number, border: number)
   for (; excess > 0; excess -= 1) {
     const shrinkable = widths.map((columns, index) => (typeof table.columns[index] === "string" ? columns : 0));
     const widest = Math.max(...shrinkable);
-    if (widest <= 8) break;
+    if (widest <= 8) return undefined;
     widths[shrinkable.indexOf(widest)] = widest - 1;
   }
   return widths;

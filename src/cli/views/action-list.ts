@@ -1,7 +1,7 @@
 import { nextStep } from "../../domain/errors/next-step.ts";
-import { count, orDash } from "../terminal/format.ts";
-import { info } from "../terminal/outcome.ts";
+import { orDash } from "../terminal/format.ts";
 import type { Show } from "../terminal/show.ts";
+import { listed } from "./parts.ts";
 import { actionStateCell } from "./action-view.ts";
 
 export const show: Show<"action.list"> = ({ actions, summary }) => ({
@@ -20,6 +20,6 @@ export const show: Show<"action.list"> = ({ actions, summary }) => ({
       empty: "No actions yet.",
     },
   ],
-  messages: info(`${count(summary.total, "action")} listed.`),
+  messages: listed(summary.total, "action"),
   next: summary.total === 0 ? [nextStep("action.create", { definition: { file: "<file>" } })] : [],
 });

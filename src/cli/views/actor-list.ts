@@ -1,7 +1,7 @@
 import { nextStep } from "../../domain/errors/next-step.ts";
-import { count, orDash } from "../terminal/format.ts";
-import { info } from "../terminal/outcome.ts";
+import { orDash } from "../terminal/format.ts";
 import type { Show } from "../terminal/show.ts";
+import { listed } from "./parts.ts";
 
 export const show: Show<"actor.list"> = ({ actors, summary }) => ({
   view: [
@@ -18,6 +18,10 @@ export const show: Show<"actor.list"> = ({ actors, summary }) => ({
       empty: "No actors yet.",
     },
   ],
-  messages: info(`${count(summary.total, "actor")} listed.`),
-  next: summary.total === 0 ? [nextStep("actor.add", { definition: { file: "<file>" } })] : [],
+  messages: listed(summary.total, "actor"),
+  // A model is an actor as well: most users want one of those.
+  next:
+    summary.total === 0
+      ? [nextStep("models.list", { all: true }), nextStep("actor.add", { definition: { file: "<file>" } })]
+      : [],
 });

@@ -1,7 +1,6 @@
 import { nextStep } from "../../domain/errors/next-step.ts";
-import { count } from "../terminal/format.ts";
-import { info } from "../terminal/outcome.ts";
 import type { Show } from "../terminal/show.ts";
+import { listed } from "./parts.ts";
 import { placeText } from "./mcp-server-view.ts";
 
 export const show: Show<"mcp.server.list"> = ({ servers, repository, total }) => ({
@@ -26,7 +25,7 @@ export const show: Show<"mcp.server.list"> = ({ servers, repository, total }) =>
             ],
     },
   ],
-  messages: info(`${count(total, "MCP server")} listed.`),
+  messages: listed(total, "MCP server"),
   next: [
     ...(total === 0 ? [nextStep("mcp.server.add", { server: "<name>", command: ["<command>"] })] : []),
     ...(repository?.state === "not accepted" ? [nextStep("mcp.server.accept", {})] : []),

@@ -13,6 +13,11 @@ export function usd(amount: number): string {
   return dollars(Math.round(amount * 1_000_000));
 }
 
+/** How long a list is; an empty one says so by itself. */
+export function listed(amount: number, one: string, many?: string): Message[] {
+  return amount === 0 ? [] : info(`${count(amount, one, many)} listed.`);
+}
+
 /** In a sentence: how many calls, and what was paid for them. */
 export function paidText({ calls, spentUsd, assumedUsd, unpricedCalls }: Spending): string {
   const more = unpricedCalls === 0 ? "" : `, ${unpricedCalls} of them at an unknown price`;

@@ -6,17 +6,15 @@ import { toned } from "../terminal/view.ts";
 export const show: Show<"plan.errors"> = ({ planId, errors, recoveryHints }) => ({
   view: [
     {
-      kind: "table",
+      kind: "lines",
       title: `Errors of plan ${planId}`,
-      columns: [{ keep: "When (UTC)" }, "Phase", "Attempt", "Kind", "What"],
-      rows: errors.map((failure) => [
-        shortInstant(Date.parse(failure.at)),
-        failure.phase,
-        String(failure.attempt),
-        toned(`${failure.kind}, ${failure.category}`, failure.kind === "errored" ? "bad" : "warn"),
-        failure.message,
+      lines: errors.flatMap(({ at, phase, attempt, kind, category, message }) => [
+        toned(
+          `${shortInstant(Date.parse(at))}  ${phase}, attempt ${attempt}: ${kind}, ${category}`,
+          kind === "errored" ? "bad" : "warn",
+        ),
+        `  ${message}`,
       ]),
-      empty: "",
     },
   ],
   messages: info(errors.length === 0 ? "Nothing went wrong so far." : `${count(errors.length, "error")} listed.`),

@@ -1,3 +1,4 @@
+import { stateText } from "../../domain/plan/standing.ts";
 import type { OutputOf } from "../../app/table/operation-table.ts";
 import { count, shortInstant } from "../terminal/format.ts";
 import { info } from "../terminal/outcome.ts";
@@ -25,7 +26,7 @@ function rolledBack({ planId, checkpoint, impact, postRollback }: Extract<Output
           ["decisions discarded", String(impact.decisionsDiscarded)],
           ["tool calls undone", String(impact.toolCallsUndone)],
           ["files affected", impact.filesAffected.join("\n") || "-"],
-          ["state", `${postRollback.phase}/${postRollback.state}`],
+          ["state", stateText(postRollback)],
           ["checkpoints left", String(postRollback.checkpoints)],
         ],
       },

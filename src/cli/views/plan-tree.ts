@@ -5,7 +5,14 @@ import { info } from "../terminal/outcome.ts";
 import type { Show } from "../terminal/show.ts";
 import { toned, type Cell, type Element } from "../terminal/view.ts";
 
-export const show: Show<"plan.tree"> = ({ planId, attempt, tree, summary, earlierAttempts }, { input }) => {
+/** Narrower than this, the name by which a decision is explained is worth more than its tool. */
+const TOOLS_FROM = 80;
+
+export const show: Show<"plan.tree"> = (
+  { planId, attempt, tree, summary, earlierAttempts, decisionIds },
+  { input, screen },
+) => {
+  const tools = screen.columns === undefined || screen.columns >= TOOLS_FROM;
   const hidden = [
     ...(summary.superseded === 0 || input.showSuperseded === true
       ? []
@@ -17,15 +24,16 @@ export const show: Show<"plan.tree"> = ({ planId, attempt, tree, summary, earlie
   return {
     view: [
       ...earlierAttempts.map((earlier) =>
-        treeTable(
-          `Attempt ${earlier.attempt}, given up${earlier.reason === null ? "" : `: ${earlier.reason}`}`,
-          earlier.tree,
-        ),
+        treeTable(`Attempt ${earlier.attempt}, given up${earlier.reason === null ? "" : `: ${earlier.reason}`}`, {
+          tree: earlier.tree,
+          tools,
+        }),
       ),
-      treeTable(
-        earlierAttempts.length === 0 ? `Decisions of plan ${planId}` : `Attempt ${attempt}, the present one`,
+      treeTable(earlierAttempts.length === 0 ? `Decisions of plan ${planId}` : `Attempt ${attempt}, the present one`, {
         tree,
-      ),
+        tools,
+        names: new Map(Object.entries(decisionIds).map(([name, id]) => [id, name])),
+      }),
     ],
     messages: info(
       tree === null ? "Nothing was decided yet." : `${[count(summary.nodes, "decision"), ...hidden].join("; ")}.`,
@@ -33,24 +41,32 @@ export const show: Show<"plan.tree"> = ({ planId, attempt, tree, summary, earlie
     next: [
       tree === null
         ? nextStep("plan.execute", { plan: planId })
-        : nextStep("plan.explain", { id: planId, decision: "<step or id>" }),
+        : nextStep("plan.explain", { id: planId, decision: "<name>" }),
     ],
   };
 };
 
-function treeTable(title: string, tree: DecisionNode | null): Element {
+interface ShownTree {
+  readonly tree: DecisionNode | null;
+  readonly tools: boolean;
+  /** By id. */
+  readonly names?: ReadonlyMap<string, string>;
+}
+
+/** A decision without a name is one that no longer counts: it has its id. */
+function treeTable(title: string, { tree, tools, names = new Map() }: ShownTree): Element {
   const rows = tree === null ? [] : [...withDepth(tree)];
   return {
     kind: "table",
     title,
-    columns: ["#", "Decision", "Tool", { keep: "State" }, "Changes", { keep: "Id" }],
+    columns: ["#", "Decision", ...(tools ? ["Tool"] : []), { keep: "State" }, "Changes", { keep: "Name" }],
     rows: rows.map(({ node, depth }) => [
       String(node.sequence),
       `${"  ".repeat(depth)}${node.title}`,
-      node.tool ?? "-",
+      ...(tools ? [node.tool ?? "-"] : []),
       node.undone ? toned("undone", "warn") : decisionStateCell(node.state),
       node.step === null && node.changes === 0 ? "-" : String(node.changes),
-      node.id,
+      names.get(node.id) ?? node.id,
     ]),
     empty: "",
   };

@@ -1,4 +1,5 @@
 import type { OutputOf } from "../../app/table/operation-table.ts";
+import { stateText } from "../../domain/plan/standing.ts";
 import { count } from "../terminal/format.ts";
 import { info, type Message } from "../terminal/outcome.ts";
 import type { Show } from "../terminal/show.ts";
@@ -22,7 +23,7 @@ export const show: Show<"plan.use"> = (output, { options }) => {
           ...inPlaceRows(output.inPlace),
           ["context", contextText(output.context)],
           ...(budgetUsd === null ? [] : [["budget", `${usd(budgetUsd)} for its models`] as const]),
-          ["now", `${output.phase}/${output.state}`],
+          ["state", stateText(output)],
         ],
       },
     ],

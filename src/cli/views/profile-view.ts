@@ -3,6 +3,7 @@ import type { OutputOf } from "../../app/table/operation-table.ts";
 import { THRESHOLDS } from "../../domain/profile/automation-profile.ts";
 import { snake } from "../../domain/profile/profile-definition.ts";
 import type { View } from "../terminal/view.ts";
+import { usd } from "./parts.ts";
 
 const NETWORK_TEXTS = {
   off: "closed to commands",
@@ -26,7 +27,7 @@ export function profileView({ name, description, extends: base, thresholds, safe
         ["network", NETWORK_TEXTS[safety.network]],
         ["apply", safety.requireHumanApproval || guards.requireApprovalForApply ? "a person approves" : "as below"],
         ["retries", `${safety.maxRetriesPerStep} for each step`],
-        ...(budget.maxCostUsd === null ? [] : [["may cost", `$${budget.maxCostUsd}`] as const]),
+        ...(budget.maxCostUsd === null ? [] : [["may cost", usd(budget.maxCostUsd)] as const]),
         ...guardRows(guards),
       ],
     },

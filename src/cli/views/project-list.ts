@@ -1,7 +1,7 @@
 import { nextStep } from "../../domain/errors/next-step.ts";
-import { count, orDash } from "../terminal/format.ts";
-import { info } from "../terminal/outcome.ts";
+import { orDash } from "../terminal/format.ts";
 import type { Show } from "../terminal/show.ts";
+import { listed } from "./parts.ts";
 
 export const show: Show<"project.list"> = ({ projects, summary }) => ({
   view: [
@@ -19,6 +19,6 @@ export const show: Show<"project.list"> = ({ projects, summary }) => ({
       empty: "No projects yet.",
     },
   ],
-  messages: info(`${count(summary.total, "project")} listed.`),
+  messages: listed(summary.total, "project"),
   next: summary.total === 0 ? [nextStep("project.create", { project: "<name>" })] : [],
 });

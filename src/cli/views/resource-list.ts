@@ -1,7 +1,7 @@
 import { nextStep } from "../../domain/errors/next-step.ts";
-import { count, orDash } from "../terminal/format.ts";
-import { info } from "../terminal/outcome.ts";
+import { orDash } from "../terminal/format.ts";
 import type { Show } from "../terminal/show.ts";
+import { listed } from "./parts.ts";
 
 export const show: Show<"resource.list"> = ({ resources, filters, summary }) => ({
   view: [
@@ -19,6 +19,6 @@ export const show: Show<"resource.list"> = ({ resources, filters, summary }) => 
       empty: filters.type === null && filters.namespace === null ? "No resources yet." : "No resource fits.",
     },
   ],
-  messages: info(`${count(summary.total, "resource")} listed.`),
+  messages: listed(summary.total, "resource"),
   next: summary.total === 0 ? [nextStep("resource.add", { type: "<type>", resource: "<name>", path: "<path>" })] : [],
 });

@@ -1,7 +1,6 @@
 import { nextStep } from "../../domain/errors/next-step.ts";
-import { count } from "../terminal/format.ts";
-import { info } from "../terminal/outcome.ts";
 import type { Show } from "../terminal/show.ts";
+import { listed } from "./parts.ts";
 import { attachmentTable, checkText } from "./validation-view.ts";
 
 export const show: Show<"validation.list"> = ({ validations, summary }) => ({
@@ -20,6 +19,6 @@ export const show: Show<"validation.list"> = ({ validations, summary }) => ({
     },
     attachmentTable(validations.flatMap(({ attachments }) => attachments)),
   ],
-  messages: info(`${count(summary.total, "validation")} listed.`),
+  messages: listed(summary.total, "validation"),
   next: summary.total === 0 ? [nextStep("validation.add", { definition: { file: "<file>" } })] : [],
 });

@@ -17,9 +17,16 @@ export async function readDocument(io: Io, file: string): Promise<ReadDocument> 
     const path = io.path(file);
     return { text: readFileSync(path, "utf8"), file, outside: isOutside(path), directory: dirname(path) };
   } catch (error) {
+    if (isMissing(error)) {
+      throw new UsageError(`There is no file ${file}.`, { kept: "Nothing was written." });
+    }
     const why = error instanceof Error ? error.message : String(error);
     throw new UsageError(`The file ${file} cannot be read: ${why}.`, { kept: "Nothing was written." });
   }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
 /**

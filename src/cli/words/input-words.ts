@@ -1,6 +1,6 @@
 /**
- * Words become an operation's input: texts are read by the kind of each parameter, files are read, paths are made
- * absolute.
+ * Words become an operation's input: texts are read by the kind of each parameter, "-" is standard input, files are
+ * read, paths are made absolute.
  */
 import type { Parameter } from "../../app/base/operation.ts";
 import { UsageError } from "../../domain/errors/errors.ts";
@@ -43,14 +43,20 @@ function givenPositional({ parameters }: Command, given: readonly unknown[]): re
 /** The parser sees to arguments; of options it does not know which are required. */
 function missingParameterError({ path }: Command, parameter: Parameter): UsageError {
   if (parameter.positional === true) {
-    return new UsageError(`Missing required argument '${parameter.name}'`, {
-      next: [{ text: `agents ${path} --help` }],
-    });
+    return missingArgumentError(path, parameter);
   }
   const option = `--${optionWord(parameter)}`;
   return new UsageError(`${option} is missing: ${parameter.about}.`, {
     kept: "Nothing was written.",
     next: [{ text: `agents ${path} ${option} <${parameter.value ?? "value"}>` }],
+  });
+}
+
+/** An argument in the form of the errors for options. */
+export function missingArgumentError(path: string, { name, value, about }: Parameter): UsageError {
+  return new UsageError(`<${value ?? name}> is missing: ${about}.`, {
+    kept: "Nothing was written.",
+    next: [{ text: `agents ${path} --help` }],
   });
 }
 
@@ -69,8 +75,10 @@ async function valueOf(parameter: Parameter, given: unknown, io: Io): Promise<un
   switch (kind) {
     case "flag":
       return given === true;
-    case "words":
-      return Array.isArray(given) ? given.join(" ") : String(given);
+    case "words": {
+      const text = Array.isArray(given) ? given.join(" ") : String(given);
+      return text === "-" ? (await io.readInput()).trim() : text;
+    }
     case "integer":
       return wholeNumber(parameter, String(given));
     case "number":

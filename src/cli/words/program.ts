@@ -4,7 +4,7 @@ import { OUTPUT_FORMATS } from "../../domain/settings/settings.ts";
 import { nearest } from "../../domain/text/suggest.ts";
 import type { Parameter } from "../../app/base/operation.ts";
 import { COMMANDS, GROUPS, optionWord, SUBGROUPS, type Command as TableCommand } from "./command-table.ts";
-import type { Words } from "./input-words.ts";
+import { missingArgumentError, type Words } from "./input-words.ts";
 import { spellCall } from "./spell-next.ts";
 
 /** Turns the table of commands into a commander program. */
@@ -126,7 +126,9 @@ function commanderCommand(entry: TableCommand, group: Command): Command {
     else command.addOption(commanderOption(parameter));
   }
   for (const option of entry.ownOptions) command.addOption(commanderOption(option));
-  return command.addHelpText("after", `\nExample:\n  ${spellCall(entry.name, entry.example)}`);
+  return command
+    .allowExcessArguments(false)
+    .addHelpText("after", `\nExample:\n  ${spellCall(entry.name, entry.example)}`);
 }
 
 /** A word where a command should be is a mistyped command. */
@@ -182,10 +184,15 @@ function commanderOption(parameter: Parameter): Option {
 /** Commander's complaint as one of ours; undefined when it only wants to end after printing help. */
 function usageError(error: CommanderError, argv: readonly string[]): UsageError | undefined {
   if (error.exitCode === 0 || error.code === "commander.help") return undefined;
+  const path = commandPath(argv);
+  const [, missing] = /missing required argument '([\w.]+)'/.exec(error.message) ?? [];
+  const parameter = COMMANDS.find((one) => one.path === path)?.parameters.find(
+    ({ name, value = name }) => missing?.replace(/\.+$/, "") === value,
+  );
+  if (parameter !== undefined) return missingArgumentError(path, parameter);
   const [first = "", hint = ""] = error.message.replace(/^error: /, "").split("\n");
   const suggestion = /Did you mean (?:one of )?(.+)\?/.exec(hint)?.[1];
   const message = `${first.charAt(0).toUpperCase()}${first.slice(1)}${suggestion === undefined ? "" : ` — did you mean ${suggestion}?`}`;
-  const path = commandPath(argv);
   return new UsageError(message, {
     detail: suggestion === undefined ? {} : { suggestion },
     next: [{ text: ["agents", path, "--help"].filter(Boolean).join(" ") }],

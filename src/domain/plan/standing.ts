@@ -31,6 +31,24 @@ export interface StandingFacts {
   readonly passedOver?: boolean;
 }
 
+/** In a sentence: "the plan is planned but not executed". */
+export function stateText({ phase, state }: { readonly phase: string; readonly state: PlanStatus["state"] }): string {
+  switch (state) {
+    case "applied":
+    case "cancelled":
+      return state;
+    case "errored":
+    case "constrained":
+      return `stopped in ${phase}`;
+    case "processing":
+      return `at work in ${phase}`;
+    case "queued":
+      return phase === "strategize" ? "not started" : `waiting to ${phase}`;
+    case "complete":
+      return phase === "strategize" ? "planned but not executed" : "executed but not applied";
+  }
+}
+
 export function standingOf(status: PlanStatus, facts: StandingFacts): Standing {
   if (status.state === "cancelled") return "cancelled";
   if (status.state === "applied") return facts.undone ? "undone" : "applied";

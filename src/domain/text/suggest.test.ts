@@ -31,6 +31,9 @@ describe("the nearest word", () => {
 
   test("is the first of equals, and takes anything that can be iterated", () => {
     expect(nearest("cat", new Set(["bat", "hat"]))).toBe("bat");
+    expect(nearest("local/shp", ["local/shop"])).toBe("local/shop");
+    // The namespace makes no stranger a neighbor.
+    expect(nearest("local/nope", ["local/shop"])).toBeUndefined();
   });
 
   test("is the word itself when it is known, and one edit away from any longer word that is not", () => {

@@ -1,12 +1,14 @@
 /** The known word nearest to `word`, or undefined when nothing is near enough to be a likely typing mistake. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase();
+  // Two names of one namespace are not alike for that.
+  const ownPart = wanted.slice(wanted.lastIndexOf("/") + 1);
   let best: { word: string; distance: number } | undefined;
   for (const candidate of known) {
     const distance = editDistance(wanted, candidate.toLowerCase());
     if (best === undefined || distance < best.distance) best = { word: candidate, distance };
   }
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(wanted.length / 3)) ? best.word : undefined;
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(ownPart.length / 3)) ? best.word : undefined;
 }
 
 /** Levenshtein distance, counting a swap of two neighbors as one. */

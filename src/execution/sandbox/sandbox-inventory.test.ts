@@ -48,7 +48,7 @@ test("what is left beside a whole sandbox goes at once, but not the ref of the w
   await writeFile(join(attempt, `${NAME}.lock`), "");
   await mkdir(join(attempt, "api.not-ours.tmp"));
   expect(facts(await listSandboxes(plan.store, plan.directory))).toEqual([
-    [false, false, "the plan is execute/processing"],
+    [false, false, "the plan is at work in execute"],
     [true, true, "left by a process that was killed"],
   ]);
   expect(await removeUnneeded(plan.store, plan.directory)).toHaveLength(1);
@@ -61,7 +61,7 @@ test("a half-made one of an active plan stays, because it alone knows where its 
   await using _plan = plan;
   await rename(join(attempt, "api"), join(attempt, `${NAME}.tmp`));
   expect(facts(await listSandboxes(plan.store, plan.directory))).toEqual([
-    [true, false, "the plan is execute/processing"],
+    [true, false, "the plan is at work in execute"],
   ]);
   await plan.service.cancelPlan(plan.id);
   expect(await removeUnneeded(plan.store, plan.directory)).toMatchObject([{ path: plan.user.path, leftOver: true }]);

@@ -9,6 +9,7 @@ import { readdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isId, type PlanId } from "../../domain/names/ids.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
+import { stateText } from "../../domain/plan/standing.ts";
 import { isTerminal } from "../../domain/plan/transitions.ts";
 import { findPlan } from "../../store/tables/plans.ts";
 import { withFileLock } from "../../platform/file-lock.ts";
@@ -91,7 +92,7 @@ async function judge(store: Store, { planId, attempt }: Attempt): Promise<Verdic
   if (isTerminal(plan)) return { removable: true, why: `the plan is ${plan.state}` };
   const inUse = attempt === MERGED_ATTEMPT && plan.state === "processing";
   if (attempt < plan.attempt && !inUse) return { removable: true, why: `the plan is at attempt ${plan.attempt}` };
-  return { removable: false, why: `the plan is ${plan.phase}/${plan.state}` };
+  return { removable: false, why: `the plan is ${stateText(plan)}` };
 }
 
 async function inAttempt(directory: string, place: Attempt, verdict: Verdict): Promise<KeptSandbox[]> {

@@ -86,7 +86,7 @@ export class McpTools implements ToolSource {
       this.#tell({
         type: "notice",
         level: "warning",
-        text: `${error.message} The plan goes on without its tools.`,
+        text: `${/[.!?]$/.test(error.message) ? error.message : `${error.message}.`} The plan continues without its tools.`,
         next: error.next,
       });
       return { server, tools: [], hasResources: false };
