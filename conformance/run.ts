@@ -4,7 +4,7 @@
  *
  *   npm run conformance                 every agent, and the suite of the Model Context Protocol
  *   npm run conformance -- codex pi     these
- *   npm run conformance -- mcp          our MCP client, driven by the protocol's official suite
+ *   npm run conformance -- mcp          our MCP client and server, by the protocol's official suite
  *
  * An agent that is not on the PATH is installed by npm into a cache in the temporary directory, in the version that the
  * recipe names; so is the suite. Exits 1 when a row fails; a row that cannot be tried is skipped with its reason.

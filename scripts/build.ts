@@ -51,6 +51,7 @@ const HEAVY = [
   "@ai-sdk/openai-compatible",
   "@modelcontextprotocol/client",
   "@modelcontextprotocol/server",
+  "@modelcontextprotocol/server/stdio",
   "html-to-text",
   "undici",
 ];

@@ -1,4 +1,7 @@
-/** The whole program `agents`: the command line, and beside it the surface that it starts for editors. */
+/** The whole program `agents`: the command line, and beside it the surfaces that it starts for editors and agents. */
 import { startProgram } from "./cli/main.ts";
 
-startProgram(async (parts) => (await import("./acp/serve.ts")).serveEditor(parts));
+startProgram({
+  editor: async (parts) => (await import("./acp/serve.ts")).serveEditor(parts),
+  plans: async (parts) => (await import("./mcp/serve-stdio.ts")).servePlans(parts),
+});

@@ -107,3 +107,26 @@ test("the files of a plan come with their whole texts before and after, and with
     { resource: "shop", path: "c.bin", place: place("c.bin"), before: null, after: null, leftOut: "binary" },
   ]);
 });
+
+test("apply, undo, redo, rollback and cancel are refused for a version that the plan no longer has", async () => {
+  await using loop = await world();
+  const { planId: plan } = await loop.run("fix it");
+  const agents = await loop.agents();
+  const versionOf = async (): Promise<number> => (await agents.run("plan.status", { plan })).version;
+  const { checkpoints } = (await agents.run("plan.rollback", { plan })) as { checkpoints: { id: string }[] };
+  const stale = { plan, expectedVersion: (await versionOf()) - 1 };
+  const refusals = [
+    agents.run("plan.apply", stale),
+    agents.run("plan.rollback", { ...stale, checkpoint: String(checkpoints[0]?.id) }),
+    agents.run("plan.cancel", stale),
+  ];
+  for (const refusal of refusals)
+    await expect(refusal).rejects.toThrow(/is now execute\/complete, at version \d+ instead/);
+  for (const operation of ["plan.apply", "plan.undo", "plan.redo"] as const) {
+    const expectedVersion = await versionOf();
+    expect(await agents.run(operation, { plan, expectedVersion })).toMatchObject({ planId: plan });
+    const again = operation === "plan.undo" ? "plan.redo" : "plan.undo";
+    await expect(agents.run(again, { plan, expectedVersion })).rejects.toThrow("instead of");
+  }
+  expect(existsSync(join(loop.repository, "b.txt"))).toBe(true);
+});

@@ -35,7 +35,12 @@ import type { PlanLifecycleService } from "../plans/plan-lifecycle-service.ts";
 import { recordSourceOf, requireVersion, type RecordSource, type ServiceParts } from "../plans/transition.ts";
 import { sidesOf, takeApplied, undoable } from "./undo-redo.ts";
 
-export interface ApplyOptions extends LandingOptions {
+interface SeenOptions extends LandingOptions {
+  /** The version of the plan that the yes is for: one that has changed since is refused. */
+  readonly seenVersion?: number | undefined;
+}
+
+export interface ApplyOptions extends SeenOptions {
   /** Apply a plan that changed nothing. */
   readonly allowEmpty?: boolean;
   /** False: also when the repositories' own hooks were skipped. */
@@ -46,11 +51,9 @@ export interface ApplyOptions extends LandingOptions {
   readonly part?: TakenPart | undefined;
   /** Make this branch in each repository, on the commit that the plan began from; nothing else is touched. */
   readonly onto?: string | undefined;
-  /** The version of the plan that the yes is for: one that has changed since is refused. */
-  readonly seenVersion?: number | undefined;
 }
 
-export interface UndoOptions extends LandingOptions {
+export interface UndoOptions extends SeenOptions {
   /** Only the changes of these steps, which must include every later step on their paths; all unless given. */
   readonly steps?: ReadonlySet<string> | undefined;
 }
@@ -101,7 +104,7 @@ export class PlanApplier {
   }
 
   /** Redoes everything that was undone. */
-  async redo(planId: PlanId, options: LandingOptions = {}): Promise<LandedPlan> {
+  async redo(planId: PlanId, options: SeenOptions = {}): Promise<LandedPlan> {
     return this.#change("redo", planId, options);
   }
 
@@ -152,7 +155,8 @@ export class PlanApplier {
   async #change(kind: "undo" | "redo", planId: PlanId, options: UndoOptions): Promise<LandedPlan> {
     const plan = await this.#service.getPlan(planId);
     const [all, entries] = [await stepsOf(this.#store, plan), await entriesOf(this.#store, plan)];
-    const wanted = { kind, all, entries, steps: options.steps };
+    const { steps, seenVersion } = options;
+    const wanted = { kind, all, entries, steps, seenVersion };
     const { lease, undone, applied } = await takeApplied(this.#store, plan, wanted);
     return this.#landing.run(lease, { kind, plan, entries, ...sidesOf(wanted, undone), applied }, options);
   }

@@ -13,7 +13,7 @@ import { findPlan } from "../store/tables/plans.ts";
 import type { Reader, Store } from "../store/port.ts";
 import { landedOf } from "./landed-changes.ts";
 import { notAppliedError, nothingToDoError } from "./landing-errors.ts";
-import { defaultHolder, landingInProgressError } from "../plans/transition.ts";
+import { defaultHolder, landingInProgressError, requireVersion } from "../plans/transition.ts";
 
 /** The changes that a person asks to undo or redo, out of all that the plan has. */
 export interface WantedChange {
@@ -23,6 +23,8 @@ export interface WantedChange {
   readonly entries: readonly PlanChange[];
   /** Only these; all steps unless given. */
   readonly steps: ReadonlySet<string> | undefined;
+  /** Only if the plan still has this version. */
+  readonly seenVersion?: number | undefined;
 }
 
 interface Undoable {
@@ -35,7 +37,7 @@ interface Undoable {
 
 /** The steps that are in the resources before and after. */
 export function sidesOf(
-  { kind, all, steps }: Omit<WantedChange, "entries">,
+  { kind, all, steps }: Omit<WantedChange, "entries" | "seenVersion">,
   undone: ReadonlySet<string>,
 ): Pick<LandingPlan, "from" | "to"> {
   const undoneAfter = kind === "redo" ? new Set<string>() : new Set([...undone, ...(steps ?? all)]);
@@ -54,6 +56,7 @@ export async function takeApplied(
   const [holder, ttlMs] = [defaultHolder(), LEASE_TTL_MS];
   const { now, facts, undone, applied } = await store.transaction(async (tx) => {
     const found = await undoable(tx, plan, wanted);
+    requireVersion(found.now, wanted.seenVersion);
     const { phase } = found.now;
     return { ...found, facts: await acquireLease(tx, { planId: plan.id, phase, holder, ttlMs }) };
   });

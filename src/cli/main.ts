@@ -4,10 +4,10 @@ import { closeGate } from "./terminal/gate.ts";
 import { CliCall } from "./run-cli.ts";
 import { startEditor } from "./terminal/editor-program.ts";
 import { startPager } from "./terminal/pager.ts";
-import type { ServeEditor } from "./terminal/editor-door.ts";
+import type { ProtocolDoors } from "./terminal/protocol-doors.ts";
 
-/** `serveEditor` is another surface, which `agents acp` starts. */
-export function startProgram(serveEditor: ServeEditor): void {
+/** `doors` are other surfaces, which `agents acp` and `agents mcp serve` start. */
+export function startProgram(doors: ProtocolDoors): void {
   // A reader that went away (`agents plan list | head -1`) is not an error.
   let outlivesReader = false;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -33,7 +33,7 @@ export function startProgram(serveEditor: ServeEditor): void {
     cwd: process.cwd(),
     onInterrupt,
     onExit,
-    serveEditor,
+    doors,
     startPager,
     startEditor,
     outliveReader: () => void (outlivesReader = true),

@@ -61,7 +61,7 @@ export class CliCall {
 
   async run(): Promise<number> {
     try {
-      const understood = await parse(this.#argv, this.#streams);
+      const understood = await parse(this.#argv, this.#streams, this.#io);
       if (understood === undefined) return 0;
       this.#command = understood.command;
       return await this.#carryOut(understood);
@@ -87,7 +87,7 @@ export class CliCall {
         if (event.type === "notice") notices.push(event);
       },
     });
-    if (call.command.name === "acp") return this.#serve(agents, call);
+    if (["acp", "mcp.serve"].includes(call.command.name)) return this.#serve(agents, call);
     this.#format = (await agents.setting("core.format", { flag })).value as OutputFormat;
     const { Watching } = await import("./terminal/watching.ts");
     const progress = await agents.setting("core.progress", { flag: plainProgress ? "plain" : undefined });
@@ -115,7 +115,7 @@ export class CliCall {
   /** Standard output belongs to the protocol: neither a result nor an error is written there. */
   async #serve(agents: CleverAgents, call: ParsedCall): Promise<number> {
     this.#format = "plain";
-    const { serveCommand } = await import("./serve-editor.ts");
+    const { serveCommand } = await import("./serve-protocol.ts");
     await serveCommand(agents, call, this.#io);
     return 0;
   }
@@ -167,13 +167,18 @@ async function carryOut(call: Understood["call"], invocation: Invocation): Promi
 }
 
 /** The command that the words ask for; undefined when they asked for help and got it. */
-async function parse(argv: readonly string[], streams: Streams): Promise<Understood | undefined> {
+async function parse(argv: readonly string[], streams: Streams, io: Io): Promise<Understood | undefined> {
   // The one command that scripts call in loops skips the parser, which is a third of its start-up time.
   if (argv.length === 1 && ["version", "--version", "-V"].includes(argv[0] ?? "")) {
     return { command: "version", globals: { verbose: 0, plainProgress: false, events: false }, call: bare("version") };
   }
   const { buildProgram } = await import("./words/program.ts");
-  const program = buildProgram(streams.out, streams.outTerminal.columns || 80);
+  const columns = streams.outTerminal.columns || 80;
+  // A client of the protocol starts `agents mcp` with a pipe; a person who types it wants the help.
+  const isPiped = (): boolean => io.asking.input.isTTY !== true;
+  const program = buildProgram(streams.out, columns, (group) =>
+    group === "mcp" && isPiped() ? "mcp serve" : undefined,
+  );
   const call = program.parse(argv);
   if (call === undefined) return undefined;
   const globals = program.globals();

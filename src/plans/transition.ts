@@ -148,7 +148,7 @@ const WITHDRAWS: ReadonlySet<PlanOperation> = new Set(["cancelPlan", "revertPlan
 export function requireVersion(plan: Plan, expectedVersion: number | undefined): void {
   if (expectedVersion === undefined || plan.version === expectedVersion) return;
   throw new ConflictError(
-    `The plan ${plan.id} has changed in the meantime: it is now ${stateText(plan)}.`,
+    `The plan ${plan.id} has changed in the meantime: it is now ${stateText(plan)}, at version ${plan.version} instead of ${expectedVersion}.`,
     { expected: { version: expectedVersion }, actual: { version: plan.version, status: statusKey(plan) } },
     { kept: "Nothing was changed.", next: [nextStep("plan.status", { plan: plan.id })] },
   );

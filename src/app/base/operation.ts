@@ -54,6 +54,16 @@ export type ParameterKind =
   | "command"
   | "here";
 
+/** How an operation is offered as a tool to other people's agents. */
+export interface ToolMark {
+  /** The parameters that an agent may give; the rest is its user's to choose. */
+  readonly takes: readonly string[];
+  /** It may take long: it is begun, and goes on while its caller does other things. */
+  readonly long?: true;
+  /** Asked before it is done, where the operation does not ask by itself. */
+  readonly question?: string;
+}
+
 /** One operation as the table describes it, without its code. */
 export interface TableEntry {
   readonly summary: string;
@@ -63,6 +73,8 @@ export interface TableEntry {
   /** It asks before it does something that cannot be taken back; a surface lets its user answer beforehand. */
   readonly asks?: true;
   readonly parameters?: readonly Parameter[];
+  /** It is a tool of our server of the Model Context Protocol. */
+  readonly tool?: ToolMark;
   /** It is not listed as a command: a surface calls it by itself. */
   readonly hidden?: true;
   /** An input, as an example. */

@@ -11,7 +11,7 @@ import { InPlace, placesOf } from "../queries/in-place.ts";
 import { planMeant } from "../queries/plan-meant.ts";
 
 export const operation = defineOperation({
-  input: z.strictObject({ ...PlanGiven, reason: z.string().optional() }),
+  input: z.strictObject({ ...PlanGiven, reason: z.string().optional(), expectedVersion: z.int().optional() }),
   output: z.strictObject({
     planId: z.string(),
     phase: z.enum(PHASES),
@@ -23,10 +23,10 @@ export const operation = defineOperation({
     changedInPlace: InPlace,
     recovery: NextSteps,
   }),
-  run: async (app, { plan: named, directory, reason }, call) => {
+  run: async (app, { plan: named, directory, reason, expectedVersion }, call) => {
     const service = await app.plans();
     const seen = await planMeant(app, { plan: named, directory }, WANTED, call);
-    const plan = await service.cancelPlan(seen.id, { reason });
+    const plan = await service.cancelPlan(seen.id, { reason, expectedVersion });
     const { activity, places } = await (
       await app.store()
     ).read(async (reader) => ({

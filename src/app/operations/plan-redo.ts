@@ -5,12 +5,15 @@ import { NotRedone, Redone, redoPlan } from "../procedures/land-plan.ts";
 import { planMeant } from "../queries/plan-meant.ts";
 
 export const operation = defineOperation({
-  input: z.strictObject({ ...PlanGiven }),
+  input: z.strictObject({ ...PlanGiven, expectedVersion: z.int().optional() }),
   output: z.discriminatedUnion("redone", [Redone, NotRedone]),
-  run: async (app, given, call) =>
+  run: async (app, { expectedVersion, ...given }, call) =>
     redoPlan(
       app,
-      await planMeant(app, given, { operation: "plan.redo", standings: ["undone"], matters: true }, call),
+      {
+        plan: await planMeant(app, given, { operation: "plan.redo", standings: ["undone"], matters: true }, call),
+        expectedVersion,
+      },
       call,
     ),
 });

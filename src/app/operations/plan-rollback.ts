@@ -20,7 +20,7 @@ const CheckpointFacts = z.strictObject({
 
 /** Without a checkpoint it lists them; with one it discards everything after it, of the plan as it was seen. */
 export const operation = defineOperation({
-  input: z.strictObject({ ...PlanGiven, checkpoint: z.string().optional() }),
+  input: z.strictObject({ ...PlanGiven, checkpoint: z.string().optional(), expectedVersion: z.int().optional() }),
   output: z.union([
     z.strictObject({
       planId: z.string(),
@@ -43,7 +43,7 @@ export const operation = defineOperation({
       nextSteps: NextSteps,
     }),
   ]),
-  run: async (app, { plan: named, directory, checkpoint: wanted }, call) => {
+  run: async (app, { plan: named, directory, checkpoint: wanted, expectedVersion }, call) => {
     const service = await app.plans();
     const seen = await planMeant(
       app,
@@ -61,7 +61,7 @@ export const operation = defineOperation({
         nextSteps: [nextStep("plan.rollback", { plan: seen.id, checkpoint: "<id>" })],
       };
     }
-    permitted(seen, { operation: "rollbackPlan" });
+    permitted(seen, { operation: "rollbackPlan", expectedVersion });
     const { checkpoint, impact } = await store.read(async (reader) => {
       const found = await requireCheckpoint(reader, seen, wanted);
       return { checkpoint: found, impact: await rollbackImpact(reader, seen, found) };

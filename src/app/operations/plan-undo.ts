@@ -5,9 +5,9 @@ import { NotUndone, Undone, undoPlan } from "../procedures/land-plan.ts";
 import { planMeant } from "../queries/plan-meant.ts";
 
 export const operation = defineOperation({
-  input: z.strictObject({ ...PlanGiven, decision: z.string().optional() }),
+  input: z.strictObject({ ...PlanGiven, decision: z.string().optional(), expectedVersion: z.int().optional() }),
   output: z.discriminatedUnion("undone", [Undone, NotUndone]),
-  run: async (app, { plan: named, directory, decision }, call) =>
+  run: async (app, { plan: named, directory, decision, expectedVersion }, call) =>
     undoPlan(
       app,
       {
@@ -18,6 +18,7 @@ export const operation = defineOperation({
           call,
         ),
         decision,
+        expectedVersion,
       },
       call,
     ),

@@ -138,29 +138,44 @@ export const NotUndone = z.strictObject({ undone: z.literal(false) });
 export const Redone = Changed.extend({ redone: z.literal(true) });
 export const NotRedone = z.strictObject({ redone: z.literal(false) });
 
+/** A plan to undo or redo, and the version for which the caller wants it; any, unless given. */
+interface SeenPlan {
+  readonly plan: Plan;
+  readonly expectedVersion: number | undefined;
+}
+
 export async function undoPlan(
   app: App,
-  { plan: seen, decision }: { readonly plan: Plan; readonly decision: string | undefined },
+  { plan: seen, decision, expectedVersion }: SeenPlan & { readonly decision: string | undefined },
   call: Call,
 ): Promise<z.output<typeof Undone> | z.output<typeof NotUndone>> {
   const applier = await app.applier();
   const steps = await stepsToUndo(app, seen, decision);
   const shown = await previewed(call, () => applier.preview("undo", seen.id, { steps }));
   if (!(await confirmed(call, "Undo these changes?", shown))) return { undone: false };
-  const landed = await applier.undo(seen.id, { steps, tell: call.tell, signal: call.signal });
+  const landed = await applier.undo(seen.id, {
+    steps,
+    seenVersion: expectedVersion,
+    tell: call.tell,
+    signal: call.signal,
+  });
   const held = landed.held.map(({ resource, path, plans }) => ({ resource, path, plans }));
   return { ...(await changedPlan(app, landed, steps, "plan.redo")), undone: true, held };
 }
 
 export async function redoPlan(
   app: App,
-  seen: Plan,
+  { plan: seen, expectedVersion }: SeenPlan,
   call: Call,
 ): Promise<z.output<typeof Redone> | z.output<typeof NotRedone>> {
   const applier = await app.applier();
   const shown = await previewed(call, () => applier.preview("redo", seen.id, { steps: undefined }));
   if (!(await confirmed(call, "Redo these changes?", shown))) return { redone: false };
-  const landed = await applier.redo(seen.id, { tell: call.tell, signal: call.signal });
+  const landed = await applier.redo(seen.id, {
+    seenVersion: expectedVersion,
+    tell: call.tell,
+    signal: call.signal,
+  });
   return { ...(await changedPlan(app, landed, undefined, "plan.undo")), redone: true };
 }
 

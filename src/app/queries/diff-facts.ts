@@ -27,6 +27,8 @@ export const ChangedFileFacts = z.strictObject({
 
 export const PlanDiffFacts = z.strictObject({
   planId: z.string(),
+  /** The version of the plan whose changes these are. */
+  version: z.int(),
   diffSummary: z.strictObject({
     project: z.string().nullable(),
     filesChanged: z.int(),
@@ -88,6 +90,7 @@ export async function diffOfPlan(app: App, plan: Plan, wish: DiffWish = {}): Pro
     wish.why === true ? { hunks: await hunkFacts(reviewed, await creditsOf(await app.store(), plan, entries)) } : {};
   return {
     planId: plan.id,
+    version: plan.version,
     diffSummary: {
       project: plan.projects[0]?.project ?? null,
       filesChanged: files.length,

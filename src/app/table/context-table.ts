@@ -108,6 +108,7 @@ export const CONTEXT_TABLE = {
       { name: "strategy", about: "only this strategy", value: "name" },
       { name: "model", about: "count tokens as this model does", value: "name" },
     ],
+    tool: { takes: ["question", "budget", "focus", "breadth", "depth", "strategy"] },
     example: { budget: "16k", question: "where is the session token validated?" },
     load: () => import("../operations/context-pack.ts"),
   },

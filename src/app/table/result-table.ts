@@ -1,5 +1,5 @@
 /** The operations on what a plan made: it is looked at, chosen, landed and undone. */
-import { HERE, PLAN } from "./plan-parameters.ts";
+import { HERE, PLAN, SEEN } from "./plan-parameters.ts";
 import type { TableEntry } from "../base/operation.ts";
 
 export const RESULT_TABLE = {
@@ -13,6 +13,7 @@ export const RESULT_TABLE = {
       { name: "paths", about: "only these files, or files below these directories", positional: true, many: true },
       { name: "why", about: "with each hunk: the step, the tool and the reason behind it", kind: "flag" },
     ],
+    tool: { takes: ["plan", "paths", "why"] },
     example: { plan: "01JABCDE", paths: ["src"], why: true },
     load: () => import("../operations/plan-diff.ts"),
   },
@@ -60,7 +61,9 @@ export const RESULT_TABLE = {
       { name: "onto", about: "make this branch, where the plan began, and touch nothing else", value: "branch" },
       { name: "allowEmpty", about: "also when the plan changed nothing", kind: "flag" },
       { name: "verify", about: "also when the repositories' hooks were skipped", kind: "flag", on: true },
+      SEEN,
     ],
+    tool: { takes: ["plan", "accepted", "allowEmpty", "expectedVersion"] },
     example: { plan: "01JABCDE" },
     load: () => import("../operations/plan-apply.ts"),
   },
@@ -69,6 +72,7 @@ export const RESULT_TABLE = {
     role: "reader",
     writes: false,
     parameters: [PLAN, HERE],
+    tool: { takes: ["plan"] },
     example: { plan: "01JABCDE" },
     load: () => import("../operations/plan-conflicts.ts"),
   },
@@ -137,7 +141,9 @@ export const RESULT_TABLE = {
       PLAN,
       HERE,
       { name: "decision", about: "only this decision, by id or step, and what depends on it", value: "decision" },
+      SEEN,
     ],
+    tool: { takes: ["plan", "decision", "expectedVersion"] },
     example: { plan: "01JABCDE", decision: "write-readme" },
     load: () => import("../operations/plan-undo.ts"),
   },
@@ -146,7 +152,8 @@ export const RESULT_TABLE = {
     role: "operator",
     writes: true,
     asks: true,
-    parameters: [PLAN, HERE],
+    parameters: [PLAN, HERE, SEEN],
+    tool: { takes: ["plan", "expectedVersion"] },
     example: { plan: "01JABCDE" },
     load: () => import("../operations/plan-redo.ts"),
   },

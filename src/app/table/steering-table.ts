@@ -1,5 +1,5 @@
 /** The operations that find a plan, explain it and steer it. */
-import { HERE, PLAN } from "./plan-parameters.ts";
+import { HERE, PLAN, SEEN } from "./plan-parameters.ts";
 import type { TableEntry } from "../base/operation.ts";
 
 export const STEERING_TABLE = {
@@ -8,8 +8,28 @@ export const STEERING_TABLE = {
     role: "operator",
     writes: true,
     parameters: [PLAN, HERE],
+    tool: { takes: ["plan"], long: true },
     example: { plan: "01JABCDE" },
     load: () => import("../operations/plan-resume.ts"),
+  },
+  "plan.wait": {
+    summary: "Wait while a plan is worked on; then show it",
+    role: "reader",
+    writes: false,
+    parameters: [
+      PLAN,
+      HERE,
+      {
+        name: "timeoutSeconds",
+        about: "wait at most so long, up to 600 (otherwise 30)",
+        value: "seconds",
+        kind: "number",
+        word: "timeout",
+      },
+    ],
+    tool: { takes: ["plan", "timeoutSeconds"] },
+    example: { plan: "01JABCDE", timeoutSeconds: 60 },
+    load: () => import("../operations/plan-wait.ts"),
   },
   "plan.tree": {
     summary: "Show a plan's decisions, step by step, and their outcomes",
@@ -22,6 +42,7 @@ export const STEERING_TABLE = {
       { name: "showSuperseded", about: "also what a rollback discarded", kind: "flag" },
       { name: "depth", about: "how deep; 0 shows only what the plan is asked to do", value: "number", kind: "integer" },
     ],
+    tool: { takes: ["plan", "allAttempts", "showSuperseded", "depth"] },
     example: { plan: "01JABCDE" },
     load: () => import("../operations/plan-tree.ts"),
   },
@@ -38,6 +59,7 @@ export const STEERING_TABLE = {
       { name: "showReasoning", about: "also the model's own text, unchanged", kind: "flag" },
       { name: "showAlternatives", about: "also the alternatives", kind: "flag" },
     ],
+    tool: { takes: ["id", "decision", "output", "showContext", "showReasoning", "showAlternatives"] },
     example: { id: "01JABCDE", decision: "write-readme" },
     load: () => import("../operations/plan-explain.ts"),
   },
@@ -46,7 +68,8 @@ export const STEERING_TABLE = {
     role: "operator",
     writes: true,
     asks: true,
-    parameters: [PLAN, HERE, { name: "checkpoint", about: "the checkpoint's id", positional: true }],
+    parameters: [PLAN, HERE, { name: "checkpoint", about: "the checkpoint's id", positional: true }, SEEN],
+    tool: { takes: ["plan", "checkpoint", "expectedVersion"] },
     example: { plan: "01JABCDE", checkpoint: "01JABCDF" },
     load: () => import("../operations/plan-rollback.ts"),
   },
@@ -73,6 +96,7 @@ export const STEERING_TABLE = {
       { name: "action", about: "only of this action", value: "name" },
       { name: "limit", about: "show at most this many, the newest first", value: "count", kind: "integer", short: "n" },
     ],
+    tool: { takes: ["regex", "here", "phase", "state", "project", "action", "limit"] },
     example: { state: "errored" },
     load: () => import("../operations/plan-list.ts"),
   },
@@ -82,6 +106,7 @@ export const STEERING_TABLE = {
     role: "reader",
     writes: false,
     parameters: [PLAN, HERE],
+    tool: { takes: ["plan"] },
     example: { plan: "01JABCDE" },
     load: () => import("../operations/plan-status.ts"),
   },
@@ -94,6 +119,7 @@ export const STEERING_TABLE = {
       HERE,
       { name: "text", about: "the answer or the guidance", positional: true, required: true, kind: "words" },
     ],
+    tool: { takes: ["plan", "text"] },
     example: { plan: "01JABCDE", text: "use the second approach" },
     load: () => import("../operations/plan-prompt.ts"),
   },
@@ -132,7 +158,13 @@ export const STEERING_TABLE = {
     role: "operator",
     writes: true,
     asks: true,
-    parameters: [PLAN, HERE, { name: "reason", about: "why; recorded in the audit log", value: "text", short: "r" }],
+    parameters: [
+      PLAN,
+      HERE,
+      { name: "reason", about: "why; recorded in the audit log", value: "text", short: "r" },
+      SEEN,
+    ],
+    tool: { takes: ["plan", "reason", "expectedVersion"], question: "Stop the plan for good?" },
     example: { plan: "01JABCDE", reason: "no longer needed" },
     load: () => import("../operations/plan-cancel.ts"),
   },
@@ -150,6 +182,7 @@ export const STEERING_TABLE = {
     role: "reader",
     writes: false,
     parameters: [PLAN, HERE],
+    tool: { takes: ["plan"] },
     example: { plan: "01JABCDE" },
     load: () => import("../operations/plan-errors.ts"),
   },

@@ -4,10 +4,10 @@
  * after the other or side by side; `main.ts` alone knows the process itself.
  */
 import { resolve } from "node:path";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Asking } from "./confirm.ts";
-import type { ServeEditor } from "./editor-door.ts";
+import type { ProtocolDoors } from "./protocol-doors.ts";
 import { coded, exactOutput, gated, type Output } from "./gate.ts";
 import { pagerOf } from "./pager.ts";
 import type { Terminal } from "./render.ts";
@@ -27,8 +27,8 @@ export interface IoParts {
    * Calls the listener for an interrupt (Ctrl-C) until the returned function is called; `signal` when it is not given.
    */
   readonly onInterrupt?: ((listener: () => void) => () => void) | undefined;
-  /** The agent of editors, which `agents acp` starts. */
-  readonly serveEditor?: ServeEditor | undefined;
+  /** The surfaces that `agents acp` and `agents mcp serve` start. */
+  readonly doors?: ProtocolDoors | undefined;
   /**
    * Calls the listener before the process ends, also by SIGTERM or SIGHUP, until the returned function is called; never
    * when it is not given.
@@ -130,12 +130,14 @@ export class Io {
     return readInput === undefined ? text(stdin as Readable) : readInput();
   }
 
-  /** Hands the two streams of the process to the agent of editors, until the editor closes its end. */
-  async serveEditor(parts: Omit<Parameters<ServeEditor>[0], "input" | "output">): Promise<void> {
-    const { serveEditor, outliveReader, stdin } = this.#parts;
-    if (serveEditor === undefined) throw new Error("the agent of editors is not part of this program");
+  /** Hands the two streams of the process to another surface, until its client closes its end. */
+  async serve(
+    open: (doors: ProtocolDoors, streams: { readonly input: Readable; readonly output: Writable }) => Promise<void>,
+  ): Promise<void> {
+    const { doors, outliveReader, stdin } = this.#parts;
+    if (doors === undefined) throw new Error("the servers of protocols are not part of this program");
     outliveReader?.();
-    await serveEditor({ ...parts, input: stdin as Readable, output: exactOutput(this.stdout) });
+    await open(doors, { input: stdin as Readable, output: exactOutput(this.stdout) });
   }
 
   /** Until the returned function is called, an interrupt calls the listener. */

@@ -79,6 +79,7 @@ export const VIEWS: Views = {
   "plan.prompt": () => import("./plan-prompt.ts"),
   "plan.use": () => import("./plan-use.ts"),
   "plan.list": () => import("./plan-list.ts"),
+  "plan.wait": () => import("./plan-wait.ts"),
   "plan.status": () => import("./plan-status.ts"),
   "plan.errors": () => import("./plan-errors.ts"),
   "plan.rollback": () => import("./plan-rollback.ts"),

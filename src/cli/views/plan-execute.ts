@@ -28,7 +28,10 @@ function strategyPicture(output: Extract<Output, { outcome: "strategy" }>, verbo
   const text = `This is what plan ${planId} would do. The profile ${automationProfile} asks first; nothing was changed.`;
   return {
     view: [strategyElement(strategy)],
-    messages: [...info(text), ...info(verbose ? assessment.explanation : `Confidence ${assessment.confidence.toFixed(2)}.`)],
+    messages: [
+      ...info(text),
+      ...info(verbose ? assessment.explanation : `Confidence ${assessment.confidence.toFixed(2)}.`),
+    ],
   };
 }
 

@@ -2,7 +2,7 @@ import { PHASES } from "../../domain/plan/transitions.ts";
 import type { OutputOf } from "../../app/table/operation-table.ts";
 import { elapsed } from "../../app/queries/plan-progress.ts";
 import { count, tokensText } from "../terminal/format.ts";
-import type { Show } from "../terminal/show.ts";
+import type { Picture, Show } from "../terminal/show.ts";
 import { toned, type Cell } from "../terminal/view.ts";
 import { inPlaceRows, spendingCell } from "./parts.ts";
 import { standingCell } from "./standing-cell.ts";
@@ -10,7 +10,10 @@ import { standingCell } from "./standing-cell.ts";
 type Output = OutputOf<"plan.status">;
 type Row = readonly [string, Cell];
 
-export const show: Show<"plan.status"> = (output, { verbose }) => ({
+export const show: Show<"plan.status"> = (output, { verbose }) => planPicture(output, verbose);
+
+/** A plan, in the way that every command shows it that tells where one stands. */
+export const planPicture = (output: Output, verbose: boolean): Picture => ({
   view: [
     {
       kind: "fields",

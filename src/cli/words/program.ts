@@ -30,7 +30,12 @@ export interface Program {
   readonly globals: () => ParsedGlobals;
 }
 
-export function buildProgram(print: (text: string) => void, columns: number): Program {
+/** `served` names the command that a group without words stands for; undefined for its help. */
+export function buildProgram(
+  print: (text: string) => void,
+  columns: number,
+  served: (group: string) => string | undefined = () => undefined,
+): Program {
   let call: ParsedCall | "overview" | undefined;
   let verbose = 0;
   const configure: Configure = (command) =>
@@ -45,7 +50,11 @@ export function buildProgram(print: (text: string) => void, columns: number): Pr
     call =
       options.version === true ? { command: commandAt("version"), words: { positional: [], options: {} } } : "overview";
   });
-  const groupOf = groupsBelow(root, configure);
+  const groupOf = groupsBelow(root, configure, (group) => {
+    const path = served(group);
+    if (path !== undefined) call = { command: commandAt(path), words: { positional: [], options: {} } };
+    return path !== undefined;
+  });
   const order = Object.keys(GROUPS);
   const place = ({ path }: TableCommand): number => order.indexOf(path.split(" ")[0] ?? "");
   for (const entry of COMMANDS.toSorted((left, right) => place(left) - place(right))) {
@@ -90,7 +99,11 @@ function rootCommand(onVerbose: () => number): Command {
 }
 
 /** The command of a group, such as "resource type", made when its first member asks for it. */
-function groupsBelow(root: Command, configure: Configure): (path: string) => Command {
+function groupsBelow(
+  root: Command,
+  configure: Configure,
+  isServed: (group: string) => boolean,
+): (path: string) => Command {
   const groups = new Map<string, Command>([["", root]]);
   const groupOf = (path: string): Command => {
     const known = groups.get(path);
@@ -104,7 +117,7 @@ function groupsBelow(root: Command, configure: Configure): (path: string) => Com
     );
     made.allowExcessArguments().action(() => {
       refuseUnknown(made, path);
-      made.outputHelp();
+      if (!isServed(path)) made.outputHelp();
     });
     groups.set(path, made);
     return made;

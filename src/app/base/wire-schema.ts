@@ -1,0 +1,42 @@
+/**
+ * The schemas of an operation as JSON Schema, in the words that go out: snake_case as `wire.ts` translates, and a next
+ * step as the text that a surface makes of it.
+ */
+import * as z from "zod";
+import { Next } from "./schemas.ts";
+import { snakeCase } from "./wire.ts";
+
+/** A description that can be sent. */
+export type WireSchema = { type: "object" } & Record<string, unknown>;
+
+/** Of the output of an operation. A union is an object too, of one of several forms. */
+export function outputSchema(schema: z.ZodType): WireSchema {
+  return { ...described(schema, "output"), type: "object" };
+}
+
+/** Of an input as its caller writes it. */
+export function inputSchema(schema: z.ZodType): WireSchema {
+  return { ...described(schema, "input"), type: "object" };
+}
+
+/** Zod says of each whole number that it is one that JavaScript can hold. */
+const SAFE = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER } as const;
+
+function described(schema: z.ZodType, io: "input" | "output"): Record<string, unknown> {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: "any",
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema._zod === Next._zod) jsonSchema.type = "string";
+      if (jsonSchema.minimum === SAFE.minimum) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === SAFE.maximum) delete jsonSchema.maximum;
+      const { properties, required } = jsonSchema;
+      if (zodSchema._zod.def.type !== "object" || properties === undefined) return;
+      jsonSchema.properties = Object.fromEntries(
+        Object.entries(properties).map(([key, one]) => [snakeCase(key), one] as const),
+      );
+      if (required !== undefined) jsonSchema.required = required.map(snakeCase);
+    },
+  });
+  return rest;
+}
