@@ -55,6 +55,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "runs",
   ],
   acp: ["domain", "app"],
+  server: ["domain", "app"],
   cli: ["domain", "app"],
 };
 

@@ -1,4 +1,7 @@
-/** The whole program `agents`: the command line, and beside it the surface that it starts for editors. */
+/** The whole program `agents`: the command line, and beside it the surfaces that it starts. */
 import { startProgram } from "./cli/main.ts";
 
-startProgram(async (parts) => (await import("./acp/serve.ts")).serveEditor(parts));
+startProgram({
+  serveEditor: async (parts) => (await import("./acp/serve.ts")).serveEditor(parts),
+  serveHttp: async (parts) => (await import("./server/http-server.ts")).serveHttp(parts),
+});

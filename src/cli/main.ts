@@ -4,9 +4,10 @@ import { closeGate } from "./terminal/gate.ts";
 import { CliCall } from "./run-cli.ts";
 import { startPager } from "./terminal/pager.ts";
 import type { ServeEditor } from "./terminal/editor-door.ts";
+import type { ServeHttp } from "./terminal/server-door.ts";
 
-/** `serveEditor` is another surface, which `agents acp` starts. */
-export function startProgram(serveEditor: ServeEditor): void {
+/** The other surfaces, which `agents acp` and `agents server start` start. */
+export function startProgram({ serveEditor, serveHttp }: Doors): void {
   // A reader that went away (`agents plan list | head -1`) is not an error.
   let outlivesReader = false;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -32,7 +33,9 @@ export function startProgram(serveEditor: ServeEditor): void {
     cwd: process.cwd(),
     onInterrupt,
     onExit,
+    onTerminate,
     serveEditor,
+    serveHttp,
     startPager,
     outliveReader: () => void (outlivesReader = true),
     // A terminal can be read to its end and asked again afterwards; a stream that has ended cannot.
@@ -53,6 +56,16 @@ export function startProgram(serveEditor: ServeEditor): void {
   void (async () => {
     process.exitCode = await call.run();
   })();
+}
+
+interface Doors {
+  readonly serveEditor: ServeEditor;
+  readonly serveHttp: ServeHttp;
+}
+
+function onTerminate(listener: () => void): () => void {
+  process.on("SIGTERM", listener);
+  return () => void process.off("SIGTERM", listener);
 }
 
 /** The first Ctrl-C asks, a second one ends the process at once. */

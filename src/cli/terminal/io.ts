@@ -8,6 +8,7 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Asking } from "./confirm.ts";
 import type { ServeEditor } from "./editor-door.ts";
+import type { ServeHttp } from "./server-door.ts";
 import { coded, exactOutput, gated, type Output } from "./gate.ts";
 import { pagerOf } from "./pager.ts";
 import type { Terminal } from "./render.ts";
@@ -29,6 +30,10 @@ export interface IoParts {
   readonly onInterrupt?: ((listener: () => void) => () => void) | undefined;
   /** The agent of editors, which `agents acp` starts. */
   readonly serveEditor?: ServeEditor | undefined;
+  /** The server over HTTP, which `agents server start` starts. */
+  readonly serveHttp?: ServeHttp | undefined;
+  /** Calls the listener when the process is asked to end (SIGTERM), until the returned function is called. */
+  readonly onTerminate?: ((listener: () => void) => () => void) | undefined;
   /**
    * Calls the listener before the process ends, also by SIGTERM or SIGHUP, until the returned function is called; never
    * when it is not given.
@@ -127,6 +132,19 @@ export class Io {
     if (serveEditor === undefined) throw new Error("the agent of editors is not part of this program");
     outliveReader?.();
     await serveEditor({ ...parts, input: stdin as Readable, output: exactOutput(this.stdout) });
+  }
+
+  /** Serves until the signal. */
+  async serveHttp(parts: Parameters<ServeHttp>[0]): Promise<void> {
+    const { serveHttp, outliveReader } = this.#parts;
+    if (serveHttp === undefined) throw new Error("the server is not part of this program");
+    outliveReader?.();
+    await serveHttp(parts);
+  }
+
+  /** Until the returned function is called, a request to end calls the listener; without one of its own, none does. */
+  onTerminate(listener: () => void): () => void {
+    return this.#parts.onTerminate?.(listener) ?? (() => undefined);
   }
 
   /** Until the returned function is called, an interrupt calls the listener. */
