@@ -38,7 +38,7 @@ export class ServerTokenService {
     readonly expiresAt: number | undefined;
   }): Promise<{ readonly token: string; readonly stored: ServerToken }> {
     const { name, role, expiresAt } = wanted;
-    const problem = name.trim() === "" ? "is empty" : lineProblem(name, 100);
+    const problem = nameProblem(name);
     if (problem !== undefined) throw new UsageError(`The token's name ${problem}.`, { kept: "Nothing was written." });
     const id = randomBytes(6).toString("hex");
     const secret = randomBytes(32).toString("base64url");
@@ -98,6 +98,12 @@ export class ServerTokenService {
 /** Neither revoked nor expired. */
 export function isValid({ revokedAt, expiresAt }: ServerToken, now: number): boolean {
   return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
+}
+
+/** It is shown in lists and in the audit log. */
+function nameProblem(name: string): string | undefined {
+  if (name.trim() === "") return "is empty";
+  return /[\r\n]/.test(name) ? "has several lines" : lineProblem(name, 100);
 }
 
 function hashOf(secret: string): string {

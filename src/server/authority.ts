@@ -21,21 +21,22 @@ interface Failures {
 export class Authority {
   readonly #agents: CleverAgents;
   readonly #clock: () => number;
+  readonly #mostAddresses: number;
   readonly #failures = new Map<string, Failures>();
   /** For the same user's commands; never stored, so that it ends with the process. */
   readonly localToken: string = `ca_local_${randomBytes(32).toString("base64url")}`;
 
-  constructor(agents: CleverAgents, clock: () => number = Date.now) {
+  constructor(agents: CleverAgents, clock: () => number = Date.now, most = { addresses: MOST_ADDRESSES }) {
     this.#agents = agents;
     this.#clock = clock;
+    this.#mostAddresses = most.addresses;
   }
 
   /** The bearer of the header's token; an error for every other request. */
   async identify(header: string | undefined, address: string): Promise<Bearer> {
     if (header === undefined) throw unauthenticatedError("has no token");
     this.#requirePatience(address);
-    const [, token = ""] = /^bearer +(\S+) *$/i.exec(header) ?? [];
-    const bearer = await this.check(token);
+    const bearer = await this.check(tokenOf(header));
     if (bearer !== undefined) return bearer;
     this.#count(address);
     throw unauthenticatedError("has a token that is not valid");
@@ -69,9 +70,14 @@ export class Authority {
     // Put at the end, so that the oldest come first.
     this.#failures.delete(address);
     this.#failures.set(address, fresh ? { until: now + WINDOW_MS, count: 1 } : { ...before, count: before.count + 1 });
-    const [oldest] = this.#failures.keys();
-    if (this.#failures.size > MOST_ADDRESSES && oldest !== undefined) this.#failures.delete(oldest);
+    for (const oldest of this.#failures.keys())
+      if (this.#failures.size > this.#mostAddresses) this.#failures.delete(oldest);
   }
+}
+
+/** "" where the header has none. */
+export function tokenOf(header: string): string {
+  return /^bearer +(\S+) *$/i.exec(header)?.[1] ?? "";
 }
 
 function isSame(given: string, wanted: string): boolean {

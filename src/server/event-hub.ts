@@ -4,6 +4,7 @@
  * live event is written down once, as one string for all. A subscriber that does not read is dropped before it fills
  * the memory; by the id of its last event it can come back without a gap.
  */
+import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import type { CleverAgents } from "../app/open.ts";
 import type { OutputOf } from "../app/table/operation-table.ts";
 import { eventText, type StreamedEvent } from "./event-text.ts";
@@ -12,6 +13,8 @@ import { eventText, type StreamedEvent } from "./event-text.ts";
 export interface Subscriber {
   /** Only events of this plan. */
   readonly planId: string | undefined;
+  /** The whole token that it came with. */
+  readonly token: string;
   readonly write: (text: string) => void;
   /** Bytes that its client has not taken yet. */
   readonly waiting: () => number;
@@ -20,22 +23,36 @@ export interface Subscriber {
   readonly drained: () => Promise<boolean>;
 }
 
+export interface HubParts {
+  readonly agents: CleverAgents;
+  /** Whether a token is still neither revoked nor expired. */
+  readonly isValid: (token: string) => Promise<boolean>;
+  readonly failed: (error: unknown) => void;
+  readonly retryMs?: number;
+}
+
+const RETRY_MS = 1_000;
 const MOST_WAITING = 1024 * 1024;
+const BURST = 64 * 1024;
 const HEARTBEAT = ": \n\n";
 
 export class EventHub {
   readonly #agents: CleverAgents;
   readonly #stop = new AbortController();
   readonly #live = new Set<Subscriber>();
-  readonly #failed: (error: unknown) => void;
+  readonly #isValid: HubParts["isValid"];
+  readonly #failed: HubParts["failed"];
+  readonly #retryMs: number;
   #reader: Promise<void> | undefined;
   /** Every event up to here was handed out. */
   #position = 0;
   dropped = 0;
 
-  constructor(agents: CleverAgents, failed: (error: unknown) => void) {
-    this.#agents = agents;
-    this.#failed = failed;
+  constructor(parts: HubParts) {
+    this.#agents = parts.agents;
+    this.#isValid = parts.isValid;
+    this.#failed = parts.failed;
+    this.#retryMs = parts.retryMs ?? RETRY_MS;
   }
 
   get subscribers(): number {
@@ -49,7 +66,7 @@ export class EventHub {
   /** Reads the log from its end on. */
   async start(): Promise<void> {
     this.#position = await this.newest();
-    this.#reader = this.#read().catch(this.#failed);
+    this.#reader = this.#readOn();
   }
 
   /** The sequence number of the newest event of the log. */
@@ -85,21 +102,41 @@ export class EventHub {
     return (await this.#agents.run("events.list", { after, limit: PAGE, ...of })).events;
   }
 
-  async #read(): Promise<void> {
+  /** A store that fails for a while, such as a full disk, does not end the streams. */
+  async #readOn(): Promise<void> {
     const { signal } = this.#stop;
-    for await (const { sequence, planId, ...event } of this.#agents.events({ after: this.#position, signal })) {
-      this.#position = sequence;
-      this.#handOut({ ...event, sequence, planId: planId ?? null, at: new Date(event.at).toISOString() });
+    while (!signal.aborted) {
+      try {
+        await this.#read();
+      } catch (error) {
+        this.#failed(error);
+        await sleep(this.#retryMs, undefined, { signal }).catch(() => undefined);
+      }
     }
   }
 
-  #handOut(event: StreamedEvent): void {
+  async #read(): Promise<void> {
+    const { signal } = this.#stop;
+    let burst = 0;
+    for await (const { sequence, planId, ...event } of this.#agents.events({ after: this.#position, signal })) {
+      this.#position = sequence;
+      burst += this.#handOut({ ...event, sequence, planId: planId ?? null, at: new Date(event.at).toISOString() });
+      if (burst < BURST) continue;
+      // Many events at once must not look like a slow reader: the sockets get their turn.
+      burst = 0;
+      await turn();
+    }
+  }
+
+  /** The length of what each subscriber was sent. */
+  #handOut(event: StreamedEvent): number {
     const text = eventText(event);
     for (const subscriber of this.#live) {
       if (subscriber.planId !== undefined && subscriber.planId !== event.planId) continue;
       subscriber.write(text);
       if (subscriber.waiting() > MOST_WAITING) this.#drop(subscriber, "slow");
     }
+    return text.length;
   }
 
   #drop(subscriber: Subscriber, why: "slow" | "stopping" | "refused"): void {
@@ -108,9 +145,19 @@ export class EventHub {
     subscriber.drop(why);
   }
 
-  /** A comment that keeps proxies from closing a quiet connection, and finds those that are gone. */
-  beat(): void {
-    for (const subscriber of this.#live) subscriber.write(HEARTBEAT);
+  /**
+   * A comment that keeps proxies from closing a quiet connection, and finds those that are gone. A token that was
+   * revoked or has expired meanwhile ends its streams.
+   */
+  async beat(): Promise<void> {
+    const byToken = Map.groupBy(this.#live, ({ token }) => token);
+    for (const [token, subscribers] of byToken) {
+      const valid = await this.#isValid(token);
+      for (const subscriber of subscribers) {
+        if (valid) subscriber.write(HEARTBEAT);
+        else this.#drop(subscriber, "refused");
+      }
+    }
   }
 
   async close(): Promise<void> {

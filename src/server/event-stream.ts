@@ -8,9 +8,9 @@ import type { EventHub, Subscriber } from "./event-hub.ts";
 export async function streamEvents(
   hub: EventHub,
   response: ServerResponse,
-  wanted: { readonly planId: string | undefined; readonly after: number | undefined },
+  wanted: { readonly planId: string | undefined; readonly token: string; readonly after: number | undefined },
 ): Promise<void> {
-  const { planId, after } = wanted;
+  const { planId, token, after } = wanted;
   response.writeHead(200, {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-store",
@@ -20,6 +20,7 @@ export async function streamEvents(
   response.write(`retry: 1000\n\n`);
   const subscriber: Subscriber = {
     planId,
+    token,
     write: (text) => void response.write(text),
     waiting: () => response.writableLength,
     drop: (why) => (why === "slow" ? response.destroy() : response.end()),

@@ -2,21 +2,23 @@
 import type { IncomingMessage } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
 import { Hono, type Context } from "hono";
-import type { TableEntry } from "../app/base/operation.ts";
-import { isOperation, OPERATIONS, type OperationName } from "../app/table/operation-table.ts";
+import { OPERATIONS, type OperationName } from "../app/table/operation-table.ts";
 import type { CleverAgents } from "../app/open.ts";
 import { AgentsError, NotFoundError } from "../domain/errors/errors.ts";
 import type { Environment } from "../domain/values/environment.ts";
-import type { Authority } from "./authority.ts";
+import { tokenOf, type Authority } from "./authority.ts";
 import { begin, errorAnswer, resultAnswer, type Answer, type Timed } from "./envelope.ts";
 import type { EventHub } from "./event-hub.ts";
 import { lastEventId, streamEvents } from "./event-stream.ts";
 import type { Bearer } from "./bearer.ts";
 import { readJsonObject } from "./json-body.ts";
 import { callOperation, requireAllowed } from "./operation-call.ts";
+import { metricsText, type RequestCounts } from "./metrics.ts";
+import { openApiDocument } from "./openapi.ts";
 import { inputOfQuery } from "./query-input.ts";
 import { requireOwnHost, type HostRule } from "./request-guard.ts";
 import type { ServerLog } from "./request-log.ts";
+import { routedOperations } from "./routed-operations.ts";
 import { OPERATIONS_PATH } from "./spell.ts";
 import type { OngoingWork } from "./ongoing-work.ts";
 
@@ -28,6 +30,7 @@ export interface HttpParts {
   readonly hosts: HostRule;
   readonly log: ServerLog;
   readonly work: OngoingWork;
+  readonly counts: RequestCounts;
   /** The id of the token that a request came with, for the log. */
   readonly bearers: WeakMap<IncomingMessage, string>;
 }
@@ -70,6 +73,15 @@ export function httpApp(parts: HttpParts): Hono<Env> {
       throw wrongMethodError(entry.writes ? "POST" : "GET, POST");
     });
   }
+  let document: Promise<string> | undefined;
+  app.get("/api/v1/openapi.json", async () => {
+    document ??= openApiDocument().then((made) => JSON.stringify(made));
+    return new Response(await document, { headers: { ...ALWAYS, "content-type": "application/json; charset=utf-8" } });
+  });
+  app.get("/metrics", async (context) => {
+    requireAllowed("plan.list", context.get("bearer"));
+    return new Response(await metricsText(parts), { headers: { ...ALWAYS, "content-type": METRICS_TYPE } });
+  });
   app.get("/api/v1/events", (context) => streamed(parts, undefined, context));
   app.get("/api/v1/plans/:plan/events", (context) => streamed(parts, context.req.param("plan"), context));
   app.notFound((context) => {
@@ -78,13 +90,6 @@ export function httpApp(parts: HttpParts): Hono<Env> {
     return respond(failed(parts, context, error));
   });
   return app;
-}
-
-/** The operations that are routes: all that make sense away from this machine. */
-export function routedOperations(): (readonly [OperationName, TableEntry])[] {
-  return Object.entries<TableEntry>(OPERATIONS).flatMap(([name, entry]) =>
-    entry.local === true || !isOperation(name) ? [] : [[name, entry] as const],
-  );
 }
 
 async function posted(parts: HttpParts, name: OperationName, context: Route): Promise<Response> {
@@ -118,7 +123,8 @@ async function streamed(parts: HttpParts, plan: string | undefined, context: Rou
   work.requireRunning();
   const after = lastEventId(context.req.header("last-event-id"), context.req.query("last_event_id"));
   const planId = plan === undefined ? undefined : (await agents.run("plan.status", { plan })).planId;
-  await streamEvents(hub, context.env.outgoing, { planId, after });
+  const token = tokenOf(context.req.header("authorization") ?? "");
+  await streamEvents(hub, context.env.outgoing, { planId, token, after });
   return new Response(null, { headers: { "x-hono-already-sent": "true" } });
 }
 
@@ -126,10 +132,12 @@ function failed({ environment, log }: HttpParts, context: Route, error: unknown)
   return errorAnswer(error, context.get("timed"), { environment, defect: (story) => log.say("error", story) });
 }
 
+const ALWAYS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
 function respond({ status, headers, body }: Answer): Response {
-  const always = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
   const type = { "content-type": "application/json; charset=utf-8" };
-  return new Response(JSON.stringify(body), { status, headers: { ...always, ...type, ...headers } });
+  return new Response(JSON.stringify(body), { status, headers: { ...ALWAYS, ...type, ...headers } });
 }
 
 function wrongMethodError(allowed: string): AgentsError {

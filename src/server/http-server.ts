@@ -13,8 +13,9 @@ import { Authority } from "./authority.ts";
 import { EventHub } from "./event-hub.ts";
 import { httpApp } from "./http-app.ts";
 import { listen, type ListenPlace } from "./listen.ts";
+import { RequestCounts } from "./metrics.ts";
 import { hostRule, isLoopback } from "./request-guard.ts";
-import { ServerLog, type LogFacts, type LogFormat, type LogLevel } from "./request-log.ts";
+import { ServerLog, type LogFormat, type LogLevel } from "./request-log.ts";
 import { OngoingWork } from "./ongoing-work.ts";
 
 export interface HttpServerParts {
@@ -31,6 +32,16 @@ export interface HttpServerParts {
   readonly signal: AbortSignal;
   /** How long operations may go on when the server stops. */
   readonly patienceMs: number;
+  /** How often streams get a sign of life, and their tokens are looked at again. */
+  readonly heartbeatMs?: number;
+  /** Limits of one connection; those of the tests are shorter. */
+  readonly limits?: Partial<ConnectionLimits>;
+}
+
+interface ConnectionLimits {
+  readonly requestTimeout: number;
+  readonly headersTimeout: number;
+  readonly connectionsCheckingInterval: number;
 }
 
 const HEARTBEAT_MS = 15_000;
@@ -46,15 +57,25 @@ export async function serveHttp(parts: HttpServerParts): Promise<void> {
       environment: parts.environment,
     });
     const [authority, work] = [new Authority(agents), new OngoingWork()];
-    const hub = new EventHub(agents, (error) => log.say("error", `the reader of events failed: ${String(error)}`));
+    const failed = (error: unknown): void => log.say("error", `the events failed: ${String(error)}`);
+    const hub = new EventHub({
+      agents,
+      isValid: async (token) => (await authority.check(token)) !== undefined,
+      failed,
+    });
     await hub.start();
     const bearers = new WeakMap<IncomingMessage, string>();
+    const counts = new RequestCounts();
     const hosts = hostRule({ host: place.kind === "port" ? place.host : undefined, allowed: parts.allowedHosts });
-    const app = httpApp({ ...parts, authority, bearers, hub, hosts, log, work });
-    const server = nodeServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }), (request, facts) =>
-      log.say("info", "request", { ...facts, token: bearers.get(request) ?? "-" }),
-    );
-    const beat = setInterval(() => hub.beat(), HEARTBEAT_MS);
+    const app = httpApp({ ...parts, authority, bearers, counts, hub, hosts, log, work });
+    const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+    const server = nodeServer(listener, parts.limits ?? {}, ({ req, statusCode: status }, seconds) => {
+      counts.add(String(req.method), status, seconds);
+      const path = String(req.url).split("?", 1).join("").slice(0, 200);
+      const token = bearers.get(req) ?? "-";
+      log.say("info", "request", { method: String(req.method), path, status, ms: Math.round(seconds * 1000), token });
+    });
+    const beat = setInterval(() => void hub.beat().catch(failed), parts.heartbeatMs ?? HEARTBEAT_MS);
     try {
       const url = await listen(server, place);
       announce({ pid: process.pid, url, startedAt: Date.now() }, authority.localToken);
@@ -65,31 +86,36 @@ export async function serveHttp(parts: HttpServerParts): Promise<void> {
     } finally {
       clearInterval(beat);
       await stop(server, { hub, work, patienceMs: parts.patienceMs });
-      log.say("info", "stopped");
     }
   });
 }
 
 type Listener = Parameters<typeof createServer>[1];
 
-type Told = (request: IncomingMessage, facts: LogFacts) => void;
+type Told = (response: ServerResponse, seconds: number) => void;
 
-function nodeServer(listener: ReturnType<typeof getRequestListener>, told: Told): Server {
-  const limits = { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 5_000, maxHeaderSize: 16 * 1024 };
+function nodeServer(
+  listener: ReturnType<typeof getRequestListener>,
+  more: Partial<ConnectionLimits>,
+  told: Told,
+): Server {
+  // A body may come slowly, but not for ever; headers must come at once.
+  const limits = {
+    requestTimeout: 30_000,
+    headersTimeout: 10_000,
+    connectionsCheckingInterval: 1_000,
+    keepAliveTimeout: 5_000,
+    maxHeaderSize: 16 * 1024,
+    ...more,
+  };
   const onRequest: Listener = (request, response) => {
     const begun = performance.now();
-    response.once("close", () => told(request, requestFacts(response, begun)));
+    response.once("close", () => told(response, (performance.now() - begun) / 1000));
     void listener(request, response);
   };
-  const server = createServer({ ...limits, connectionsCheckingInterval: 1_000 }, onRequest);
+  const server = createServer(limits, onRequest);
   server.maxRequestsPerSocket = 1_000;
   return server;
-}
-
-function requestFacts({ req, statusCode }: ServerResponse, begun: number): LogFacts {
-  const { method = "", url = "" } = req;
-  const [path = ""] = url.split("?");
-  return { method, path: path.slice(0, 200), status: statusCode, ms: Math.round(performance.now() - begun) };
 }
 
 async function stop(

@@ -65,8 +65,10 @@ function answers(path: string): Promise<boolean> {
 const REASONS: Readonly<Record<string, (place: string) => readonly [message: string, next: string]>> = {
   EADDRINUSE: (place) => [`Another program listens on ${place}.`, "name another port with --port; 0 takes a free one"],
   EADDRNOTAVAIL: (place) => [`This machine has no address for ${place}.`, "name one of its addresses with --host"],
-  ENOTFOUND: (place) => [`There is no host of ${place}.`, "name an address of this machine with --host"],
-  EACCES: (place) => [`You may not listen on ${place}.`, "name a port above 1023, or a directory of yours"],
+  EACCES: (place) => [
+    `You may not listen on ${place}.`,
+    "name a port above 1023, or a directory that is there and yours",
+  ],
 };
 
 function listenError(error: unknown, place: ListenPlace): AgentsError {

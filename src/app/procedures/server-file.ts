@@ -17,7 +17,7 @@ export interface ServerPlace {
 }
 
 /** A status command looks at the lock for a moment; a server that starts waits for that much longer. */
-const PATIENCE_MS = 3_000;
+const PATIENCE_MS = 1_000;
 
 /**
  * Runs `serve` as the only server of the data directory. One is enough: it serves everyone who has a token, and two
