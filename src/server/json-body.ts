@@ -20,6 +20,7 @@ export async function readJsonObject(
   requireFlat(text);
   const value = parsed(text);
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw bodyError("is not an object");
+  if (!isWellFormed(value)) throw bodyError("has half a surrogate pair");
   return value as Record<string, unknown>;
 }
 
@@ -74,6 +75,13 @@ function parsed(text: string): unknown {
   } catch {
     throw bodyError("cannot be read as JSON");
   }
+}
+
+/** No store keeps half a surrogate pair, which JSON can spell. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([key, one]) => key.isWellFormed() && isWellFormed(one));
 }
 
 function bodyError(why: string): UsageError {

@@ -16,6 +16,7 @@ import { AwaitingInputError, ConflictError, AgentsError, UsageError } from "../d
 import type { RunEvent } from "../domain/run-event.ts";
 import type { AnswerMessage } from "./envelope.ts";
 import { isAllowed, type Bearer } from "./bearer.ts";
+import { requirePaths } from "./path-input.ts";
 import { spellRequest } from "./spell.ts";
 
 /** The keys of a request beside those of the operation. */
@@ -57,11 +58,13 @@ export async function callOperation(
     });
   const { operation } = await OPERATIONS[name].load();
   const input = fromWire(operation.input as z.ZodType, rest);
+  const entry: TableEntry = OPERATIONS[name];
+  requirePaths(entry.parameters ?? [], input);
   const messages: AnswerMessage[] = [];
   const tell = (event: RunEvent): void => {
     if (event.type === "notice") messages.push({ level: event.level, text: event.text });
   };
-  const options = optionsOf(OPERATIONS[name], approval.data);
+  const options = optionsOf(entry, approval.data);
   const call: CallOptions = { signal, tell, user: bearer.user, ...options };
   const output = await agents.run(name, input, call);
   return { data: toWire(operation.output as z.ZodType, output, spellRequest), messages };
