@@ -56,6 +56,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   acp: ["domain", "app"],
   mcp: ["domain", "app"],
+  server: ["domain", "app"],
   cli: ["domain", "app"],
 };
 

@@ -1,7 +1,5 @@
-/** The whole program `agents`: the command line, and beside it the surfaces that it starts for editors and agents. */
+/** The whole program `agents`: the command line, and beside it the surfaces that it starts. */
 import { startProgram } from "./cli/main.ts";
+import { PROGRAM_DOORS } from "./program-doors.ts";
 
-startProgram({
-  editor: async (parts) => (await import("./acp/serve.ts")).serveEditor(parts),
-  plans: async (parts) => (await import("./mcp/serve-stdio.ts")).servePlans(parts),
-});
+startProgram(PROGRAM_DOORS);

@@ -6,7 +6,7 @@ import { startEditor } from "./terminal/editor-program.ts";
 import { startPager } from "./terminal/pager.ts";
 import type { ProtocolDoors } from "./terminal/protocol-doors.ts";
 
-/** `doors` are other surfaces, which `agents acp` and `agents mcp serve` start. */
+/** `doors` are other surfaces, which `agents acp`, `agents mcp serve` and `agents server start` start. */
 export function startProgram(doors: ProtocolDoors): void {
   // A reader that went away (`agents plan list | head -1`) is not an error.
   let outlivesReader = false;
@@ -34,6 +34,7 @@ export function startProgram(doors: ProtocolDoors): void {
     onInterrupt,
     onExit,
     doors,
+    onTerminate,
     startPager,
     startEditor,
     outliveReader: () => void (outlivesReader = true),
@@ -55,6 +56,11 @@ export function startProgram(doors: ProtocolDoors): void {
   void (async () => {
     process.exitCode = await call.run();
   })();
+}
+
+function onTerminate(listener: () => void): () => void {
+  process.on("SIGTERM", listener);
+  return () => void process.off("SIGTERM", listener);
 }
 
 /** The first Ctrl-C asks, a second one ends the process at once. */

@@ -128,6 +128,7 @@ export const EXTENSION_TABLE = {
     summary: "Check a skill: its folder, or its file; exit code 1 when it has problems",
     role: "reader",
     writes: false,
+    local: true,
     parameters: [
       { ...FOLDER, about: "the folder that has the file SKILL.md, or a set of tools in YAML", required: true },
     ],

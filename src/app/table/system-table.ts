@@ -5,6 +5,7 @@ export const SYSTEM_TABLE = {
     summary: "Set up: create what is missing, choose a model, its key and a cap",
     role: "admin",
     writes: true,
+    local: true,
     parameters: [
       { name: "model", about: "the model that runs ask, such as anthropic/claude-sonnet-4-6", value: "model" },
       { name: "keyFrom", about: "the variable that has the key of its provider", value: "name" },
@@ -120,6 +121,7 @@ export const SYSTEM_TABLE = {
     summary: "Say whether npm has a newer version",
     role: "reader",
     writes: false,
+    local: true,
     parameters: [{ name: "check", about: "ask npm's registry; nothing is installed", kind: "flag" }],
     example: { check: true },
     load: () => import("../operations/upgrade.ts"),
@@ -128,6 +130,7 @@ export const SYSTEM_TABLE = {
     summary: "Remove all plans, settings and keys; repositories stay as they are",
     role: "admin",
     writes: true,
+    local: true,
     asks: true,
     parameters: [{ name: "discard", about: "with --yes: also changes of plans that were never applied", kind: "flag" }],
     example: {},

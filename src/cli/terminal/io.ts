@@ -27,8 +27,10 @@ export interface IoParts {
    * Calls the listener for an interrupt (Ctrl-C) until the returned function is called; `signal` when it is not given.
    */
   readonly onInterrupt?: ((listener: () => void) => () => void) | undefined;
-  /** The surfaces that `agents acp` and `agents mcp serve` start. */
+  /** The surfaces that `agents acp`, `agents mcp serve` and `agents server start` start. */
   readonly doors?: ProtocolDoors | undefined;
+  /** Calls the listener when the process is asked to end (SIGTERM), until the returned function is called. */
+  readonly onTerminate?: ((listener: () => void) => () => void) | undefined;
   /**
    * Calls the listener before the process ends, also by SIGTERM or SIGHUP, until the returned function is called; never
    * when it is not given.
@@ -138,6 +140,16 @@ export class Io {
     if (doors === undefined) throw new Error("the servers of protocols are not part of this program");
     outliveReader?.();
     await open(doors, { input: stdin as Readable, output: exactOutput(this.stdout) });
+  }
+
+  /** Serves until the signal. */
+  async serveHttp(parts: Parameters<ProtocolDoors["http"]>[0]): Promise<void> {
+    await this.serve((doors) => doors.http(parts));
+  }
+
+  /** Until the returned function is called, a request to end calls the listener; without one of its own, none does. */
+  onTerminate(listener: () => void): () => void {
+    return this.#parts.onTerminate?.(listener) ?? (() => undefined);
   }
 
   /** Until the returned function is called, an interrupt calls the listener. */

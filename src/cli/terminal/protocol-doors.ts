@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import type { CleverAgents } from "../../app/open.ts";
 import type { NextStep } from "../../domain/errors/next-step.ts";
 import type { Environment } from "../../domain/values/environment.ts";
+import type { ServeHttp } from "./server-door.ts";
 
 interface ServedParts {
   readonly agents: CleverAgents;
@@ -30,4 +31,6 @@ export interface ProtocolDoors {
   readonly editor: (parts: EditorParts) => Promise<void>;
   /** `agents mcp serve`: plans for other agents. */
   readonly plans: (parts: PlansParts) => Promise<void>;
+  /** `agents server start`: the operations over HTTP. */
+  readonly http: ServeHttp;
 }

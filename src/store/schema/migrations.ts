@@ -11,6 +11,7 @@ import { MONEY_CHECKS } from "./money-checks.ts";
 import { PLAN_ENGINE } from "./plan-engine.ts";
 import { RECORD_COLUMNS } from "./record-columns.ts";
 import { REVIEWS } from "./review-tables.ts";
+import { SERVER_TOKENS } from "./server-tokens.ts";
 import { SESSIONS } from "./session-tables.ts";
 import type { Tx } from "../port.ts";
 
@@ -352,6 +353,7 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   { version: 26, name: "reviews", statements: REVIEWS },
+  { version: 27, name: "tokens of servers", statements: SERVER_TOKENS },
 ];
 
 /**
