@@ -35,7 +35,9 @@ test("a line of the log is one line, and shows no secret", () => {
   const log = new ServerLog({ ...parts, format: "plain", level: "info" });
   log.say("debug", "left out");
   log.say("error", "first\n  second s3cret-value-5678", { path: "/a b\n", ms: 1 });
-  expect(lines).toEqual([expect.stringMatching(/^\S+ error {3}first \| second \[masked: [^\]]+\] path="\/a b\\n" ms=1$/)]);
+  expect(lines).toEqual([
+    expect.stringMatching(/^\S+ error {3}first \| second \[masked: [^\]]+\] path="\/a b\\n" ms=1$/),
+  ]);
   expect(lines.join("")).not.toContain("s3cret");
 });
 
