@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { AgentsError, UsageError } from "../domain/errors/errors.ts";
 
-export const MOST_BYTES = 4 * 1024 * 1024;
+const MOST_BYTES = 4 * 1024 * 1024;
 const DEEPEST = 64;
 
 /** An empty body is an empty object. */

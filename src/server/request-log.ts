@@ -2,9 +2,8 @@
 import type { Environment } from "../domain/values/environment.ts";
 import { maskedLine } from "../app/base/masked-error.ts";
 
-export const LOG_FORMATS = ["plain", "json"] as const;
-export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
-export type LogFormat = (typeof LOG_FORMATS)[number];
+const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
+export type LogFormat = "plain" | "json";
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type LogFacts = Readonly<Record<string, string | number>>;
