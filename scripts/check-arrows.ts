@@ -54,6 +54,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "catalog",
     "runs",
   ],
+  jobs: ["domain", "store", "ledger", "app"],
   acp: ["domain", "app"],
   cli: ["domain", "app"],
 };

@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { closeGate } from "./terminal/gate.ts";
 import { CliCall } from "./run-cli.ts";
 import { startPager } from "./terminal/pager.ts";
-import type { ServeEditor } from "./terminal/editor-door.ts";
+import type { IoParts } from "./terminal/io.ts";
 
-/** `serveEditor` is another surface, which `agents acp` starts. */
-export function startProgram(serveEditor: ServeEditor): void {
+/** The doors lead to other rooms: the surface that `agents acp` starts, and the loop of `agents jobs work`. */
+export function startProgram(doors: Pick<IoParts, "serveEditor" | "workOnPlans">): void {
   // A reader that went away (`agents plan list | head -1`) is not an error.
   let outlivesReader = false;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -32,7 +32,7 @@ export function startProgram(serveEditor: ServeEditor): void {
     cwd: process.cwd(),
     onInterrupt,
     onExit,
-    serveEditor,
+    ...doors,
     startPager,
     outliveReader: () => void (outlivesReader = true),
     // A terminal can be read to its end and asked again afterwards; a stream that has ended cannot.

@@ -129,6 +129,8 @@ export async function promptPlan(
     readonly session?: Pick<Session, "id" | "version"> | undefined;
     /** Rejects when the words are for something that is not so any more. */
     readonly require?: ((tx: Tx, plan: Plan) => Promise<void>) | undefined;
+    /** Written in the same transaction as the words. */
+    readonly alongside?: ((tx: Tx, plan: Plan) => Promise<void>) | undefined;
   },
 ): Promise<Prompted> {
   const recordSource = recordSourceOf({ store, user: said.user });
@@ -153,6 +155,7 @@ export async function promptPlan(
     const type = open === undefined ? "plan.guided" : "plan.answered";
     const details = { decision, text, ...(open === undefined ? {} : { question: open.question }) };
     await recordSystemEvent(tx, { type, user: recordSource.user, planId: plan.id, details });
+    await said.alongside?.(tx, plan);
     const moved = continues ? await followUp(tx, recordSource, { plan, decisions, said: decision, text }) : plan;
     return { plan: moved, decision, answered: open, revises, continues };
   });

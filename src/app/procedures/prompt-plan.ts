@@ -28,23 +28,27 @@ export const Prompted = z.strictObject({
   nextSteps: NextSteps,
 });
 
-/**
- * `seen` is the question that the person was shown; without it, the words are for the one that is open now. `session`
- * is the session as the person saw it, for words that are said in one. `require` rejects when the words are for
- * something that is not so any more.
- */
+/** The question or the session that the words are for, and the rows that are written together with them. */
+interface Guiding {
+  /** The question that the person was shown; without it, the words are for the one that is open now. */
+  readonly seen?: string | undefined;
+  /** The session as the person saw it, for words that are said in one. */
+  readonly session?: Pick<Session, "id" | "version">;
+  /** Rejects when the words are for something that is not so any more. */
+  readonly require?: (tx: Tx, plan: Plan) => Promise<void>;
+  readonly alongside?: (tx: Tx, plan: Plan) => Promise<void>;
+}
+
 export async function guidePlan(
   app: App,
   planId: PlanId,
   text: string,
-  seen?: string,
-  session?: Pick<Session, "id" | "version">,
-  require?: (tx: Tx, plan: Plan) => Promise<void>,
+  { seen, ...guiding }: Guiding = {},
 ): Promise<z.output<typeof Prompted>> {
   const store = await app.store();
   const answering = seen ?? (await store.read((reader) => openQuestion(reader, planId)))?.id;
   const user = await app.user();
-  const prompted = await promptPlan(store, { planId, text, answering, user, session, require });
+  const prompted = await promptPlan(store, { planId, text, answering, user, ...guiding });
   const { plan, decision, answered, revises, continues } = prompted;
   const worked = answered === undefined && plan.state === "processing";
   return {

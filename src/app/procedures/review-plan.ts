@@ -67,9 +67,11 @@ export async function sendBack(app: App, seen: Reviewable, call: Call): Promise<
       },
     );
   }
-  await guidePlan(app, plan.id, text, undefined, undefined, async (tx, now) => {
-    requireVersion(now, plan.version);
-    await assertReviewed(tx, plan.id, review.revision);
+  await guidePlan(app, plan.id, text, {
+    require: async (tx, now) => {
+      requireVersion(now, plan.version);
+      await assertReviewed(tx, plan.id, review.revision);
+    },
   });
   return (await app.plans()).getPlan(plan.id);
 }

@@ -3,6 +3,7 @@ import type * as z from "zod";
 import { CATALOG_TABLE } from "./catalog-table.ts";
 import { CONTEXT_TABLE } from "./context-table.ts";
 import { EXTENSION_TABLE } from "./extension-table.ts";
+import { JOB_TABLE } from "./job-table.ts";
 import { MCP_TABLE } from "./mcp-table.ts";
 import { MODELS_TABLE } from "./models-table.ts";
 import { PLAN_TABLE } from "./plan-table.ts";
@@ -18,6 +19,7 @@ export const OPERATIONS = {
   ...PLAN_TABLE,
   ...RESULT_TABLE,
   ...STEERING_TABLE,
+  ...JOB_TABLE,
   ...SESSION_TABLE,
   ...CONTEXT_TABLE,
   ...MODELS_TABLE,

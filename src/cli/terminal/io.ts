@@ -11,6 +11,7 @@ import type { ServeEditor } from "./editor-door.ts";
 import { coded, exactOutput, gated, type Output } from "./gate.ts";
 import { pagerOf } from "./pager.ts";
 import type { Terminal } from "./render.ts";
+import type { WorkOnPlans } from "./worker-door.ts";
 import type { Text } from "./terminal-text.ts";
 import type { Environment } from "../../domain/values/environment.ts";
 
@@ -29,6 +30,8 @@ export interface IoParts {
   readonly onInterrupt?: ((listener: () => void) => () => void) | undefined;
   /** The agent of editors, which `agents acp` starts. */
   readonly serveEditor?: ServeEditor | undefined;
+  /** The loop of plan workers, which `agents jobs work` starts. */
+  readonly workOnPlans?: WorkOnPlans | undefined;
   /**
    * Calls the listener before the process ends, also by SIGTERM or SIGHUP, until the returned function is called; never
    * when it is not given.
@@ -127,6 +130,13 @@ export class Io {
     if (serveEditor === undefined) throw new Error("the agent of editors is not part of this program");
     outliveReader?.();
     await serveEditor({ ...parts, input: stdin as Readable, output: exactOutput(this.stdout) });
+  }
+
+  /** Carries queued plans out; how many came to an end. */
+  async workOnPlans(parts: Parameters<WorkOnPlans>[0]): Promise<number> {
+    const { workOnPlans } = this.#parts;
+    if (workOnPlans === undefined) throw new Error("plan workers are not part of this program");
+    return workOnPlans(parts);
   }
 
   /** Until the returned function is called, an interrupt calls the listener. */

@@ -45,6 +45,20 @@ const OWN_COMMANDS: readonly Command[] = [
     example: { budget: "2.50" },
   },
   {
+    path: "jobs work",
+    name: "jobs.work",
+    summary: "Carry out queued plans until Ctrl-C; they go as far as they may without asking",
+    role: "operator",
+    writes: true,
+    parameters: [
+      { name: "workers", about: "so many plans at once; 2 unless given", value: "count", kind: "integer" },
+      { name: "perProject", about: "so many of one project at once", value: "count", kind: "integer" },
+      { name: "untilEmpty", about: "end when nothing is queued any more", kind: "flag" },
+    ],
+    ownOptions: [],
+    example: { workers: 4 },
+  },
+  {
     path: "watch",
     name: "watch",
     summary: "Show what needs you, what works and what is ready, live; reply, apply, undo by a key",
@@ -109,6 +123,7 @@ export const GROUPS: Readonly<Record<string, { readonly summary: string; readonl
   tell: { summary: "", heading: "Run:" },
   watch: { summary: "", heading: "Run:" },
   plan: { summary: "Make plans, watch and steer them", heading: "Run:" },
+  jobs: { summary: "Carry plans out in the background, and see the queue", heading: "Run:" },
   session: { summary: "Continue conversations over several plans", heading: "Run:" },
   gateway: { summary: "", heading: "Run:" },
   acp: { summary: "", heading: "Run:" },

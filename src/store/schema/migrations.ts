@@ -10,6 +10,7 @@ import { MCP_SERVERS } from "./mcp-server-tables.ts";
 import { MONEY_CHECKS } from "./money-checks.ts";
 import { PLAN_ENGINE } from "./plan-engine.ts";
 import { RECORD_COLUMNS } from "./record-columns.ts";
+import { JOBS } from "./job-tables.ts";
 import { REVIEWS } from "./review-tables.ts";
 import { SESSIONS } from "./session-tables.ts";
 import type { Tx } from "../port.ts";
@@ -352,6 +353,7 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   { version: 26, name: "reviews", statements: REVIEWS },
+  { version: 27, name: "jobs", statements: JOBS },
 ];
 
 /**
