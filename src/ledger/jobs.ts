@@ -64,7 +64,7 @@ export type JobEnd =
   | { readonly state: "back" };
 
 /** The limits of claims, over all workers of the store. */
-export interface ClaimLimits {
+interface ClaimLimits {
   /** So many plans of one project at once. */
   readonly perProject: number;
 }
@@ -92,6 +92,9 @@ export const MOST_ATTEMPTS = 10;
 const CLAIM_TTL_MS = 10_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
+
+/** How many steps of the job's plan are recorded. */
+const RECORDED = "(SELECT COUNT(*) FROM steps WHERE steps.plan_id = jobs.plan_id)";
 
 interface JobRow {
   readonly id: string;
@@ -192,6 +195,12 @@ export async function findJobs(reader: Reader, planId?: PlanId): Promise<Job[]> 
   return rows.map(readJob);
 }
 
+/** The plans that are queued or that a plan worker carries out. */
+export async function plansInQueue(reader: Reader): Promise<ReadonlySet<string>> {
+  const rows = await reader.all<{ plan_id: string }>("SELECT plan_id FROM jobs WHERE state IN ('queued', 'active')");
+  return new Set(rows.map((row) => row.plan_id));
+}
+
 /** The queue in the store itself. `ids` names the claims. */
 export function storeQueue(
   store: Store,
@@ -233,7 +242,7 @@ async function claimJob(
   const self = thisProcess();
   const row = await tx.get<JobRow>(
     `UPDATE jobs SET state = 'active', attempts = attempts + 1, claim = ?, claimed_until = now_ms() + ?, host = ?,
-       boot = ?, process = ?, served = (SELECT MAX(served) + 1 FROM jobs)
+       boot = ?, process = ?, recorded = ${RECORDED}, served = (SELECT MAX(served) + 1 FROM jobs)
      WHERE id = (
        SELECT job.id FROM jobs AS job
         WHERE job.state = 'queued' AND job.not_before <= now_ms()
@@ -321,16 +330,20 @@ interface ActiveRow extends JobRow {
   readonly boot: string;
   readonly process: string;
   readonly lapsed: number;
+  /** Steps that were recorded under the claim. */
+  readonly progress: number;
 }
 
 /**
  * Gives back the jobs of workers that are dead, or that have not renewed their claims, once no process holds the
- * plan's lease.
+ * plan's lease. A plan that comes on while its workers die is not to blame; one that ends many before it has recorded
+ * a step is left to a person.
  */
 async function sweepJobs(store: Store): Promise<number> {
   const abandoned = await store.read(async (reader) => {
     const rows = await reader.all<ActiveRow>(
-      "SELECT jobs.*, claimed_until <= now_ms() AS lapsed FROM jobs WHERE state = 'active'",
+      `SELECT jobs.*, claimed_until <= now_ms() AS lapsed, ${RECORDED} - recorded AS progress
+         FROM jobs WHERE state = 'active'`,
     );
     const found: ActiveRow[] = [];
     for (const row of rows) {
@@ -341,11 +354,14 @@ async function sweepJobs(store: Store): Promise<number> {
     return found;
   });
   let given = 0;
-  for (const { id, claim, attempts } of abandoned) {
-    const error = `${attempts} workers ended without bringing it to an end.`;
-    const dead = attempts >= MOST_ATTEMPTS;
+  for (const { id, claim, attempts, progress } of abandoned) {
+    const error = `${attempts} workers in a row ended before they had recorded a step of it.`;
+    const dead = progress <= 0 && attempts >= MOST_ATTEMPTS;
+    const tries = progress > 0 ? 0 : attempts;
+    // One or two deaths are bad luck, and the takeover is at once; a plan that ends its workers gets rarer.
+    const back = { id, claim, attempts: tries, pauseMs: tries <= 2 ? 0 : pauseAfter(tries - 2) };
     const done = await store.transaction((tx) =>
-      dead ? endJob(tx, { claim, state: "dead", error }) : requeue(tx, { id, claim, attempts, pauseMs: 0 }),
+      dead ? endJob(tx, { claim, state: "dead", error }) : requeue(tx, back),
     );
     if (done) given += 1;
   }

@@ -1,5 +1,6 @@
 /** Plans of tool actors and scripted models in several projects, and workers for them in this process. */
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { runCli } from "../../cli/run-cli.ts";
 import { Agents, type Envelope } from "../../cli/testing/agents.ts";
 import { capturedIo } from "../../cli/testing/captured-io.ts";
@@ -29,6 +30,39 @@ export class QueueWorld implements Disposable {
     await this.do("resource", "add", "git-checkout", "api", "--path", this.repository);
     await this.do("project", "create", "shop", "--resource", "api");
     await allowCommands(this.agents);
+  }
+
+  /** The project `shop`, and a scripted model with these turns. */
+  async model(...turns: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
+    makeRepository(this.repository);
+    this.agents.write("model.yaml", JSON.stringify({ turns }));
+    await this.do("resource", "add", "git-checkout", "api", "--path", this.repository);
+    await this.do("project", "create", "shop", "--resource", "api");
+    await allowCommands(this.agents);
+  }
+
+  /** A request to the scripted model that is left to workers. */
+  async asked(...words: string[]): Promise<string> {
+    const run = ["run", "--project", "shop", "--actor", "scripted/model.yaml", "--background"];
+    return String((await this.do(...run, ...words, "write", "the", "note"))["plan_id"]);
+  }
+
+  /** A statement on the store itself, for what no command does. */
+  sql(statement: string): void {
+    const database = new DatabaseSync(this.agents.database, { timeout: 2_000 });
+    database.exec(statement);
+    database.close();
+  }
+
+  /** Rows of the store itself. */
+  rows<Row>(query: string): Row[] {
+    const database = new DatabaseSync(this.agents.database, { readOnly: true, timeout: 5_000 });
+    const rows = database
+      .prepare(query)
+      .all()
+      .map((row) => ({ ...row }));
+    database.close();
+    return rows as Row[];
   }
 
   /** The profile that goes on by itself, also where nothing can be confined. */

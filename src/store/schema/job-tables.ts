@@ -9,6 +9,7 @@ export const JOBS: readonly string[] = [
     state TEXT NOT NULL CHECK (state IN ('queued', 'active', 'waiting', 'done', 'failed', 'dead', 'cancelled')),
     priority BIGINT NOT NULL, project_key TEXT NOT NULL, options TEXT NOT NULL, agreed_version BIGINT,
     asked_by TEXT NOT NULL, created_at BIGINT NOT NULL, not_before BIGINT NOT NULL, attempts BIGINT NOT NULL,
+    recorded BIGINT NOT NULL DEFAULT 0,
     served BIGINT NOT NULL, claim TEXT UNIQUE, claimed_until BIGINT, host TEXT, boot TEXT, process TEXT,
     error TEXT, ended_at BIGINT, CHECK ((state = 'active') = (claim IS NOT NULL))
   )`,
