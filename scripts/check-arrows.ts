@@ -56,6 +56,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   jobs: ["domain", "store", "ledger", "app"],
   acp: ["domain", "app"],
+  server: ["domain", "app"],
   cli: ["domain", "app"],
 };
 

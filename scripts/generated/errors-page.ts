@@ -49,7 +49,7 @@ const HELP = {
   contained: ["A path leads out of the sandbox or the resource", "Use a path inside it"],
   git_failed: ["git itself failed; the message has its words", "Correct what git names, then repeat"],
   interrupted: ["You stopped it", "The recorded steps are kept; run the command again"],
-  timed_out: ["A search did not finish in time", "Repeat it, or ask for less"],
+  timed_out: ["A search, or waiting for a plan, took longer than allowed", "Repeat it, or ask for less"],
   budget_exceeded: [
     "A call could cost more than the budget has left",
     "Raise it: `agents plan budget`; nothing was sent",
@@ -91,6 +91,13 @@ const HELP = {
   store_corrupt: ["The database is damaged", "Restore a backup of the data directory"],
   store_too_new: ["A newer version has written the database", "Use that version"],
   store_failed: ["The database failed in another way", "Read the message; repeat with `-v`"],
+  not_authenticated: ["A request to the server has no valid token", "Send `Authorization: Bearer <token>`"],
+  not_allowed: ["The token's role, or the server's rules, do not allow the request", "Ask an owner of the server"],
+  wrong_method: ["The route of the server takes another method", "The message names the methods"],
+  request_too_large: ["A request to the server is too long, or nested too deep", "Send less at once"],
+  wrong_media_type: ["The body of a request is not JSON", "Send `Content-Type: application/json`"],
+  too_many_attempts: ["Too many wrong tokens came from this address", "Wait as long as `Retry-After` says"],
+  server_busy: ["The server is stopping, or has as much to do as it takes", "Try again"],
   internal: ["Something unexpected, a defect of ours", "Repeat with `-v` and report what it prints"],
 } satisfies Readonly<Record<ErrorCode, Help>>;
 

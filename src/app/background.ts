@@ -2,7 +2,7 @@
  * The door of plan workers. It opens the same application as `openCleverAgents`, for the one thing that no user calls:
  * to carry a queued plan on without a person.
  */
-import type { App } from "./base/app.ts";
+import { actingFor, type App } from "./base/app.ts";
 import type { Call } from "./base/call.ts";
 import { maskingSecretsOf } from "../platform/masking.ts";
 import type { JobEnd } from "../ledger/jobs.ts";
@@ -23,12 +23,13 @@ export class Background {
     return maskingSecretsOf(this.#app.environment, () => this.#app.store());
   }
 
-  /** Carries the plan on as far as it comes by itself; rejects for nothing that is about the plan. */
-  async carry(plan: QueuedPlan, call: Pick<Call, "signal" | "tell">): Promise<JobEnd> {
+  /** Carries the plan on for this user, as far as it comes by itself; rejects for nothing that is about the plan. */
+  async carry(plan: QueuedPlan, call: Pick<Call, "signal" | "tell"> & { readonly user: string }): Promise<JobEnd> {
     const { withOwnCommandPolicy } = await import("../confinement/command-policy.ts");
     const { carryAlone } = await import("./procedures/carry-alone.ts");
     const run = (): Promise<JobEnd> => carryAlone(this.#app, plan, call);
-    return maskingSecretsOf(this.#app.environment, () => withOwnCommandPolicy(run));
+    const acting = (): Promise<JobEnd> => actingFor(call.user, run);
+    return maskingSecretsOf(this.#app.environment, () => withOwnCommandPolicy(acting));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

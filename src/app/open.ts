@@ -4,11 +4,13 @@
  * depends on the door.
  */
 import type * as z from "zod";
-import { App } from "./base/app.ts";
+import { actingFor, App } from "./base/app.ts";
 import { approveEverything, type Call } from "./base/call.ts";
 import { parseInput } from "./base/parse-input.ts";
 import { resolvePaths, type Paths } from "./base/paths.ts";
+import type { SubscribeOptions } from "../ledger/event-log.ts";
 import { maskingSecretsOf } from "../platform/masking.ts";
+import type { DomainEvent } from "../domain/plan/events.ts";
 import { tellNothing, type Tell } from "../domain/run-event.ts";
 import type { ResolvedSetting } from "../domain/settings/settings.ts";
 import { OPERATIONS, type InputOf, type OperationName, type OutputOf } from "./table/operation-table.ts";
@@ -41,7 +43,10 @@ export interface OpenOptions {
  * The ports that a call may bring besides its input. Without `ask`, confirmations are given and a plan's question stays
  * open.
  */
-export type CallOptions = Partial<Call>;
+export type CallOptions = Partial<Call> & {
+  /** Who acts in this call, where it is not the user of the application. */
+  readonly user?: string | undefined;
+};
 
 /** The opened application: `run` carries out an operation, leaving the scope (`await using`) closes it. */
 export class CleverAgents {
@@ -71,6 +76,7 @@ export class CleverAgents {
       tell: options.tell ?? tellNothing,
       ask: options.ask ?? approveEverything,
       answers: options.answers ?? (options.ask === undefined ? "program" : "person"),
+      meant: options.meant,
     };
     const parsed = parseInput(operation.input as z.ZodType, input);
     // Several applications may live in one process; each call runs commands by the settings of its own.
@@ -78,7 +84,19 @@ export class CleverAgents {
     // The table ties each name to its operation; TypeScript cannot follow that through the union of all.
     const run = (): Promise<OutputOf<Name>> =>
       (operation.run as (...all: unknown[]) => Promise<OutputOf<Name>>)(this.#app, parsed, call);
-    return maskingSecretsOf(this.#app.environment, () => withOwnCommandPolicy(run));
+    const { user } = options;
+    const acting = user === undefined ? run : (): Promise<OutputOf<Name>> => actingFor(user, run);
+    return maskingSecretsOf(this.#app.environment, () => withOwnCommandPolicy(acting));
+  }
+
+  /**
+   * Every committed event once, in commit order, whichever process wrote it, until the signal ends it.
+   *
+   * @example for await (const { type } of agents.events({ after: 0, signal })) console.log(type);
+   */
+  async *events(options: SubscribeOptions = {}): AsyncGenerator<DomainEvent, void> {
+    const { subscribeEvents } = await import("../ledger/event-log.ts");
+    yield* subscribeEvents(await this.#app.store(), options);
   }
 
   /** The value of a setting, and where it comes from. */

@@ -5,8 +5,11 @@ import { CliCall } from "./run-cli.ts";
 import { startPager } from "./terminal/pager.ts";
 import type { IoParts } from "./terminal/io.ts";
 
-/** The doors lead to other rooms: the surface that `agents acp` starts, and the loop of `agents jobs work`. */
-export function startProgram(doors: Pick<IoParts, "serveEditor" | "workOnPlans">): void {
+/**
+ * The doors lead to other rooms: the surfaces that `agents acp` and `agents server start` start, and the loop of plan
+ * workers.
+ */
+export function startProgram(doors: Pick<IoParts, "serveEditor" | "serveHttp" | "workOnPlans">): void {
   // A reader that went away (`agents plan list | head -1`) is not an error.
   let outlivesReader = false;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -32,6 +35,7 @@ export function startProgram(doors: Pick<IoParts, "serveEditor" | "workOnPlans">
     cwd: process.cwd(),
     onInterrupt,
     onExit,
+    onTerminate,
     ...doors,
     startPager,
     outliveReader: () => void (outlivesReader = true),
@@ -53,6 +57,11 @@ export function startProgram(doors: Pick<IoParts, "serveEditor" | "workOnPlans">
   void (async () => {
     process.exitCode = await call.run();
   })();
+}
+
+function onTerminate(listener: () => void): () => void {
+  process.on("SIGTERM", listener);
+  return () => void process.off("SIGTERM", listener);
 }
 
 /** The first Ctrl-C asks, a second one ends the process at once. */

@@ -84,6 +84,7 @@ export class CliCall {
     });
     if (call.command.name === "acp") return this.#serve(agents, call);
     this.#format = (await agents.setting("core.format", { flag })).value as OutputFormat;
+    if (call.command.name === "server.start") return this.#serveHttp(agents, call);
     const { Watching } = await import("./terminal/watching.ts");
     const progress = await agents.setting("core.progress", { flag: plainProgress ? "plain" : undefined });
     const watching = new Watching(io, this.#format, {
@@ -112,6 +113,13 @@ export class CliCall {
     this.#format = "plain";
     const { serveCommand } = await import("./serve-editor.ts");
     await serveCommand(agents, call, this.#io);
+    return 0;
+  }
+
+  /** Its url is the one line on standard output; the log is on standard error. */
+  async #serveHttp(agents: CleverAgents, call: ParsedCall): Promise<number> {
+    const { serverCommand } = await import("./serve-http.ts");
+    await serverCommand(agents, call, this.#io);
     return 0;
   }
 
@@ -153,10 +161,9 @@ async function carryOut(call: Understood["call"], invocation: Invocation): Promi
   if (command.name === "completion") return (await import("./words/completion.ts")).completion(words, invocation);
   if (command.name === "jobs.work") return (await import("./work-on-plans.ts")).workCommand(call, invocation);
   if (command.name === "watch") return (await import("./watch.ts")).watch(call, invocation);
-  const { VIEWS } = await import("./views/all-views.ts");
-  const { isOperation } = await import("../app/table/operation-table.ts");
+  const { hasView, VIEWS } = await import("./views/all-views.ts");
   const { name } = command;
-  if (!isOperation(name)) throw new Error(`There is no command ${name}.`);
+  if (!hasView(name)) throw new Error(`There is no command ${name}.`);
   const { invoke } = await import("./invoke.ts");
   const { show } = await VIEWS[name]();
   return invoke(name, { command, words, show }, invocation);

@@ -2,7 +2,6 @@
 import type { InboxPlan } from "../app/queries/inbox.ts";
 import type { InboxDetails } from "../app/queries/inbox-details.ts";
 import { maskedError } from "../app/base/masked-error.ts";
-import { isOperation } from "../app/table/operation-table.ts";
 import { nextStep } from "../domain/errors/next-step.ts";
 import { invoke, type Invocation } from "./invoke.ts";
 import { asAgentsError } from "./output.ts";
@@ -15,7 +14,7 @@ import { screenFor, type HumanFormat } from "./terminal/render.ts";
 import type { Text } from "./terminal/terminal-text.ts";
 import { toned, type Cell } from "./terminal/view.ts";
 import { terminalAsk } from "./terminal-ask.ts";
-import { VIEWS } from "./views/all-views.ts";
+import { hasView, VIEWS } from "./views/all-views.ts";
 import { show as showInbox, WORDS } from "./views/inbox.ts";
 import { COMMANDS, type Command } from "./words/command-table.ts";
 import type { ParsedCall } from "./words/program.ts";
@@ -281,7 +280,7 @@ class Watch {
 
   /** The command as the user would have typed it. */
   async #command(name: string, ...positional: string[]): Promise<Outcome> {
-    if (!isOperation(name)) throw new Error(`There is no command ${name}.`);
+    if (!hasView(name)) throw new Error(`There is no command ${name}.`);
     const { show } = await VIEWS[name]();
     return invoke(name, { command: commandOf(name), words: { positional, options: {} }, show }, this.#invocation);
   }

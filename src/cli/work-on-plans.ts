@@ -21,11 +21,14 @@ export async function workCommand({ command, words }: ParsedCall, invocation: In
   const { workers, perProject, untilEmpty } = parsed.data;
   const { dataDir, config: configPath } = agents.paths;
   const open = { dataDir, configPath, directory: io.cwd, environment: io.env };
-  const { signal, tell } = watching;
+  const { tell } = watching;
+  const terminated = new AbortController();
+  const release = io.onTerminate(() => terminated.abort());
+  const signal = AbortSignal.any([watching.signal, terminated.signal]);
   if (!untilEmpty) {
     const text = `Carrying out queued plans, ${workers} at a time, until Ctrl-C.`;
     tell({ type: "notice", level: "info", text });
   }
-  const ended = await io.workOnPlans({ open, workers, perProject, untilEmpty, signal, tell });
+  const ended = await io.workOnPlans({ open, workers, perProject, untilEmpty, signal, tell }).finally(release);
   return { data: { plans: ended }, view: [], messages: info(`${count(ended, "plan")} came to an end.`) };
 }

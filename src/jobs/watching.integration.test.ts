@@ -109,3 +109,16 @@ test("a running plan that is cancelled stops at once, and its worker takes the n
   stop.abort();
   expect((await working).filter((line) => line.includes("begun"))).toHaveLength(2);
 });
+
+test("a server carries queued plans out beside what it serves, and hands them back when it is told to end", async () => {
+  await world.tool(WRITE);
+  const { child, finished } = world.agents.start(["server", "start", "--port", "0", "--workers", "1"]);
+  const id = await world.queued("--automation-profile", await world.ci());
+  expect(await world.do("plan", "wait", id, "--until", "applied")).toMatchObject({ standing: "applied" });
+  expect((await world.do("jobs", "list"))["workers"]).toBe(1);
+  child.kill("SIGTERM");
+  const { code, stderr } = await finished;
+  expect(code).toBe(0);
+  expect(stderr).toMatch(new RegExp(`info +plan ${id}: done`));
+  expect((await world.do("jobs", "list"))["workers"]).toBe(0);
+});

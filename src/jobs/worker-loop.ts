@@ -40,7 +40,7 @@ const TROUBLE_MS = 1_000;
 export async function workOnPlans(options: WorkerOptions): Promise<number> {
   await using background = new Background(options.open);
   const store = await background.store();
-  await using loop = new WorkerLoop(store, options);
+  await using loop = new WorkerLoop(background, store, options);
   await loop.run();
   return loop.ended;
 }
@@ -53,13 +53,12 @@ interface Running {
 
 class WorkerLoop {
   readonly #id = monotonicIds()();
+  readonly #background: Background;
   readonly #store: Store;
   readonly #queue: JobQueue;
   readonly #options: WorkerOptions;
   readonly #tell: Tell;
   readonly #running = new Map<string, Running>();
-  /** One application for each user in whose name plans are carried out. */
-  readonly #applications = new Map<string, Background>();
   #sweptAt = -Infinity;
   #beatAt = -Infinity;
   #trouble = "";
@@ -67,7 +66,8 @@ class WorkerLoop {
   /** Plans that came to an end. */
   ended = 0;
 
-  constructor(store: Store, options: WorkerOptions) {
+  constructor(background: Background, store: Store, options: WorkerOptions) {
+    this.#background = background;
     this.#store = store;
     this.#queue = storeQueue(store);
     this.#options = options;
@@ -131,7 +131,7 @@ class WorkerLoop {
   async #carry(job: ClaimedJob, signal: AbortSignal): Promise<void> {
     this.#say(`plan ${job.planId}: begun${job.attempts > 1 ? ` (try ${job.attempts})` : ""}`);
     try {
-      const found = await this.#application(job.askedBy).carry(job, { signal, tell: tellNothing });
+      const found = await this.#background.carry(job, { signal, tell: tellNothing, user: job.askedBy });
       // A plan that this process stopped did not fail.
       const stopped = signal.aborted && (found.state === "again" || found.state === "failed");
       const end: JobEnd = stopped ? { state: "back" } : found;
@@ -141,15 +141,6 @@ class WorkerLoop {
     } catch (error) {
       this.#troubled(error);
     }
-  }
-
-  #application(user: string): Background {
-    const known = this.#applications.get(user);
-    if (known !== undefined) return known;
-    const { open } = this.#options;
-    const made = new Background({ ...open, user });
-    this.#applications.set(user, made);
-    return made;
   }
 
   #troubled(error: unknown): number {
@@ -166,7 +157,6 @@ class WorkerLoop {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { controller } of this.#running.values()) controller.abort();
     await Promise.all([...this.#running.values()].map(({ done }) => done));
-    for (const application of this.#applications.values()) await application[Symbol.asyncDispose]();
     await this.#store.transaction((tx) => removeWorker(tx, this.#id));
   }
 }

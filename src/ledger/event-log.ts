@@ -44,11 +44,11 @@ export async function* subscribeEvents(
 ): AsyncGenerator<DomainEvent, void> {
   const { planId, signal, pollMs = 200 } = options;
   const aborted = (): boolean => signal?.aborted === true;
-  let after = options.after ?? (await store.read(lastSequence));
+  let after = options.after ?? (await store.read(newestSequence));
   while (!aborted()) {
     // Taken before the read: a commit that the read does not see changes the counter and so is not slept through.
     const counter = await store.changeCounter();
-    const events = await store.read((reader) => readEvents(reader, after, planId));
+    const events = await store.read((reader) => eventsAfter(reader, { after, planId, limit: PAGE }));
     for (const event of events) {
       after = event.sequence;
       yield event;
@@ -80,7 +80,7 @@ async function commitAfter(
   }
 }
 
-async function lastSequence(reader: Reader): Promise<number> {
+export async function newestSequence(reader: Reader): Promise<number> {
   const row = await reader.get<{ last: number | null }>("SELECT MAX(sequence) AS last FROM events");
   return row?.last ?? 0;
 }
@@ -94,13 +94,18 @@ interface EventRow {
   readonly details: string;
 }
 
-async function readEvents(reader: Reader, after: number, planId: PlanId | undefined): Promise<DomainEvent[]> {
+/** The first events behind a sequence number, in commit order. */
+export async function eventsAfter(
+  reader: Reader,
+  wanted: { readonly after: number; readonly planId: PlanId | undefined; readonly limit: number },
+): Promise<DomainEvent[]> {
+  const { after, planId, limit } = wanted;
   const rows = await reader.all<EventRow>(
     `SELECT sequence, id, type, plan_id, at, details FROM events
       WHERE sequence > ? ${planId === undefined ? "" : "AND plan_id = ?"} ORDER BY sequence LIMIT ?`,
     after,
     ...(planId === undefined ? [] : [planId]),
-    PAGE,
+    limit,
   );
   return rows.map(readEvent);
 }

@@ -113,8 +113,16 @@ describe("a claim", () => {
     const plan = await world.plan();
     const id = await world.enqueue(plan, { kind: "execute", agreedVersion: 3, priority: 5 });
     expect(await world.claim()).toMatchObject({
-      ...{ id, planId: plan.id, kind: "execute", state: "active", priority: 5, options: OPTIONS },
-      ...{ agreedVersion: 3, askedBy: "ann", attempts: 1, error: undefined },
+      id,
+      planId: plan.id,
+      kind: "execute",
+      state: "active",
+      priority: 5,
+      options: OPTIONS,
+      agreedVersion: 3,
+      askedBy: "ann",
+      attempts: 1,
+      error: undefined,
     });
   });
 
@@ -122,8 +130,11 @@ describe("a claim", () => {
     await using world = await Queue.open();
     for (const name of ["a", "b"]) await world.project(name);
     const first = [];
-    for (let n = 0; n < 100; n += 1) first.push(await world.plan("a"));
-    for (const plan of first) await world.enqueue(plan);
+    for (let n = 0; n < 100; n += 1) {
+      const plan = await world.plan("a");
+      await world.enqueue(plan);
+      first.push(plan);
+    }
     const [late, urgent] = [await world.plan("b"), await world.plan("a")];
     await world.enqueue(late);
     await world.enqueue(urgent, { priority: 10 });
@@ -282,7 +293,7 @@ describe("a sweep", () => {
     expect(await world.queue.sweep()).toBe(1);
   });
 
-  test("counts the tries anew once a step was recorded", async () => {
+  test("counts the tries from the beginning once a step was recorded", async () => {
     await using world = await Queue.open();
     const plan = await world.plan();
     await world.enqueue(plan);

@@ -45,6 +45,21 @@ export class DataDirectory {
     return join(this.path, "mcp");
   }
 
+  /** Where the running server is, for other commands of its user. */
+  get server(): string {
+    return join(this.path, "server.json");
+  }
+
+  /** The running server's token for its own user. */
+  get serverToken(): string {
+    return join(this.path, "server.token");
+  }
+
+  /** Held by the running server for as long as it lives. */
+  get serverLock(): string {
+    return join(this.path, "server.lock");
+  }
+
   /** The definitions of others that the user allowed. */
   get trust(): string {
     return join(this.path, "trust.json");

@@ -3,6 +3,7 @@
  * use, so that an operation that needs no database does not pay for one, and closed at the end. Opening the store
  * recovers what a crash left, through every door alike.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { DataDirectory } from "../../platform/data-directory.ts";
 import { findSetting, resolveSetting, type ResolvedSetting } from "../../domain/settings/settings.ts";
@@ -32,6 +33,7 @@ import type { PlanLifecycleService } from "../../plans/plan-lifecycle-service.ts
 import type { ProfileService } from "../../catalog/profile-service.ts";
 import type { ProjectService } from "../../catalog/project-service.ts";
 import type { ResourceService } from "../../catalog/resource-service.ts";
+import type { ServerTokenService } from "../../catalog/server-token-service.ts";
 import type { SkillService } from "../../catalog/skill-service.ts";
 import type { ToolService } from "../../catalog/tool-service.ts";
 import type { ValidationService } from "../../catalog/validation-service.ts";
@@ -40,6 +42,14 @@ import type { Store } from "../../store/port.ts";
 import type { Tell } from "../../domain/run-event.ts";
 import type { Paths } from "./paths.ts";
 import type { Environment } from "../../domain/values/environment.ts";
+
+/** Who acts in this call, where a surface serves several users. */
+const actingUser = new AsyncLocalStorage<string>();
+
+/** In `work`, and there alone, the application acts for this user. */
+export function actingFor<T>(user: string, work: () => T): T {
+  return actingUser.run(user, work);
+}
 
 export interface AppParts {
   readonly paths: Paths;
@@ -290,6 +300,11 @@ export class App {
     return new ResourceService({ store: await this.store(), user: await this.user() });
   }
 
+  async serverTokens(): Promise<ServerTokenService> {
+    const { ServerTokenService } = await import("../../catalog/server-token-service.ts");
+    return new ServerTokenService({ store: await this.store(), user: await this.user() });
+  }
+
   async skills(): Promise<SkillService> {
     const { SkillService } = await import("../../catalog/skill-service.ts");
     return new SkillService({ store: await this.store(), user: await this.user() });
@@ -316,7 +331,7 @@ export class App {
   }
 
   async user(): Promise<string> {
-    return this.#user ?? (await this.setting("core.user")).value ?? loginName();
+    return actingUser.getStore() ?? this.#user ?? (await this.setting("core.user")).value ?? loginName();
   }
 
   /**

@@ -12,6 +12,8 @@ export interface Call {
    * call. None: then a question that must be answered is an error, and one that may wait is left open.
    */
   readonly answers: "person" | "program" | "none";
+  /** Hears which plan is meant, and in which version, before anything is done with it; by an error it prevents that. */
+  readonly meant?: ((plan: { readonly id: string; readonly version: number }) => void) | undefined;
 }
 
 /**

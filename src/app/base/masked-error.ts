@@ -29,3 +29,8 @@ function errorChain(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? `\ncaused by ${errorChain(error.cause)}` : "";
   return (error instanceof Error ? (error.stack ?? error.message) : String(error)) + cause;
 }
+
+/** A line of a log. */
+export function maskedLine(line: string, environment: Environment): string {
+  return maskingSecretsOf(environment, () => maskedText(line));
+}

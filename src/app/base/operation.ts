@@ -9,8 +9,10 @@ import type { JsonObject } from "../../domain/values/json.ts";
 import type { App } from "./app.ts";
 import type { Call } from "./call.ts";
 
-/** The least that a caller must be allowed: look, work with plans, or change what holds for everyone. */
-export type Role = "reader" | "operator" | "admin";
+/**
+ * The least that a caller must be allowed: look, work with plans, change what holds for everyone, or let others in.
+ */
+export type Role = "reader" | "operator" | "admin" | "owner";
 
 /** One value of an operation's input, described so that each surface can spell it. */
 export interface Parameter {
@@ -63,8 +65,15 @@ export interface TableEntry {
   /** It asks before it does something that cannot be taken back; a surface lets its user answer beforehand. */
   readonly asks?: true;
   readonly parameters?: readonly Parameter[];
+  /**
+   * It carries a plan on as far as it may: where a yes is missing it stops, and its result says what comes next. Others
+   * that ask do nothing without the yes.
+   */
+  readonly stops?: true;
   /** It is not listed as a command: a surface calls it by itself. */
   readonly hidden?: true;
+  /** It makes sense only for a user of this machine, on a terminal or in files: a server does not offer it. */
+  readonly local?: true;
   /** An input, as an example. */
   readonly example: JsonObject;
   readonly load: () => Promise<{ readonly operation: Operation<z.ZodType, z.ZodType> }>;

@@ -8,6 +8,11 @@ export function wireEvent(event: RunEvent, spell: SpellStep): Record<string, unk
   return wired(event, spell);
 }
 
+/** Facts of ours that a person should see before an answer: a preview, a comparison. */
+export function wireFacts(facts: object, spell: SpellStep): Record<string, unknown> {
+  return wired(facts, spell);
+}
+
 function wired(object: object, spell: SpellStep): Record<string, unknown> {
   const entries: (readonly [string, unknown])[] = Object.entries(object);
   return Object.fromEntries(

@@ -73,7 +73,7 @@ function fits(schema: z.ZodType, value: unknown): boolean {
   });
 }
 
-function unwrapped(schema: z.ZodType): z.ZodType {
+export function unwrapped(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodReadonly) {
     return unwrapped(schema.unwrap() as z.ZodType);
   }

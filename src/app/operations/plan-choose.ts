@@ -13,6 +13,7 @@ export const operation = defineOperation({
   output: z.union([Applied.extend({ groupId: z.string() }), NotApplied]),
   run: async (app, { plan: named, verify }, call) => {
     const plan = await (await app.plans()).getPlan(named);
+    call.meant?.(plan);
     const group = await (await app.store()).read((reader) => groupOfPlan(reader, plan.id));
     if (group === undefined) throw noCandidateError(plan.id);
     const outcome = await chooseAndApply(app, plan.id, { verify, applyAnyway: true }, call);

@@ -35,6 +35,12 @@ export interface PlanWanted {
 }
 
 export async function planMeant(app: App, given: PlanGiven, wanted: PlanWanted, call: Call): Promise<Plan> {
+  const plan = await planWanted(app, given, wanted, call);
+  call.meant?.(plan);
+  return plan;
+}
+
+async function planWanted(app: App, given: PlanGiven, wanted: PlanWanted, call: Call): Promise<Plan> {
   const plans = await app.plans();
   const named = given.plan?.trim();
   if (named !== undefined && isId(named)) return plans.getPlan(named);

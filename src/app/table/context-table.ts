@@ -92,6 +92,7 @@ export const CONTEXT_TABLE = {
     summary: "Print a ready context for any model, of the repository around you",
     role: "reader",
     writes: false,
+    local: true,
     parameters: [
       { name: "directory", about: "where the caller is", kind: "here" },
       { name: "question", about: "what it is about, in words", positional: true, kind: "words" },
@@ -115,6 +116,7 @@ export const CONTEXT_TABLE = {
     summary: "Show what there is to see: files, languages, definitions, gaps",
     role: "reader",
     writes: false,
+    local: true,
     parameters: [
       { name: "directory", about: "where the caller is", kind: "here" },
       { name: "project", about: "the project's name", positional: true },

@@ -107,6 +107,7 @@ export const MCP_TABLE = {
     summary: "Log in at an MCP server in your browser (OAuth)",
     role: "admin",
     writes: true,
+    local: true,
     parameters: [
       SERVER,
       PROJECT,

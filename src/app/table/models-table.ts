@@ -25,6 +25,7 @@ export const MODELS_TABLE = {
     summary: "Run a program whose model calls are metered and stop at a budget; without one, serve until Ctrl-C",
     role: "admin",
     writes: true,
+    local: true,
     parameters: [
       { name: "command", about: "the program and its words, after --", kind: "command", positional: true },
       { name: "budget", about: "the most that this run may cost; none for no limit", value: "dollars" },
@@ -40,6 +41,7 @@ export const MODELS_TABLE = {
     summary: "Log in to GitHub Copilot by a code",
     role: "admin",
     writes: true,
+    local: true,
     example: {},
     load: () => import("../operations/login-copilot.ts"),
   },

@@ -8,6 +8,7 @@ import { MCP_TABLE } from "./mcp-table.ts";
 import { MODELS_TABLE } from "./models-table.ts";
 import { PLAN_TABLE } from "./plan-table.ts";
 import { RESULT_TABLE } from "./result-table.ts";
+import { SERVER_TABLE } from "./server-table.ts";
 import { SESSION_TABLE } from "./session-table.ts";
 import { STEERING_TABLE } from "./steering-table.ts";
 import { SYSTEM_TABLE } from "./system-table.ts";
@@ -25,6 +26,7 @@ export const OPERATIONS = {
   ...MODELS_TABLE,
   ...MCP_TABLE,
   ...SYSTEM_TABLE,
+  ...SERVER_TABLE,
 };
 
 /** The name of an operation: "plan.use". */

@@ -8,6 +8,7 @@ export const PLAN_TABLE = {
     role: "operator",
     writes: true,
     asks: true,
+    stops: true,
     parameters: [
       { name: "request", about: "what you want done", positional: true, kind: "words" },
       { name: "prompt", about: "begin the request with this prompt of an MCP server", value: "server/name" },

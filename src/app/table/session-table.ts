@@ -38,6 +38,7 @@ export const SESSION_TABLE = {
     role: "operator",
     writes: true,
     asks: true,
+    stops: true,
     parameters: [SESSION, { name: "directory", about: "where last is looked for", kind: "here" }],
     example: { session: "last" },
     load: () => import("../operations/session-resume.ts"),
@@ -71,6 +72,7 @@ export const SESSION_TABLE = {
     role: "operator",
     writes: true,
     asks: true,
+    stops: true,
     parameters: [
       SESSION,
       {

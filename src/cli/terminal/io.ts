@@ -8,6 +8,7 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Asking } from "./confirm.ts";
 import type { ServeEditor } from "./editor-door.ts";
+import type { ServeHttp } from "./server-door.ts";
 import { coded, exactOutput, gated, type Output } from "./gate.ts";
 import { pagerOf } from "./pager.ts";
 import type { Terminal } from "./render.ts";
@@ -32,6 +33,10 @@ export interface IoParts {
   readonly serveEditor?: ServeEditor | undefined;
   /** The loop of plan workers, which `agents jobs work` starts. */
   readonly workOnPlans?: WorkOnPlans | undefined;
+  /** The server over HTTP, which `agents server start` starts. */
+  readonly serveHttp?: ServeHttp | undefined;
+  /** Calls the listener when the process is asked to end (SIGTERM), until the returned function is called. */
+  readonly onTerminate?: ((listener: () => void) => () => void) | undefined;
   /**
    * Calls the listener before the process ends, also by SIGTERM or SIGHUP, until the returned function is called; never
    * when it is not given.
@@ -137,6 +142,19 @@ export class Io {
     const { workOnPlans } = this.#parts;
     if (workOnPlans === undefined) throw new Error("plan workers are not part of this program");
     return workOnPlans(parts);
+  }
+
+  /** Serves until the signal. */
+  async serveHttp(parts: Parameters<ServeHttp>[0]): Promise<void> {
+    const { serveHttp, outliveReader } = this.#parts;
+    if (serveHttp === undefined) throw new Error("the server is not part of this program");
+    outliveReader?.();
+    await serveHttp(parts);
+  }
+
+  /** Until the returned function is called, a request to end calls the listener; without one of its own, none does. */
+  onTerminate(listener: () => void): () => void {
+    return this.#parts.onTerminate?.(listener) ?? (() => undefined);
   }
 
   /** Until the returned function is called, an interrupt calls the listener. */

@@ -2,7 +2,14 @@
 import type { OperationName } from "../../app/table/operation-table.ts";
 import type { Show } from "../terminal/show.ts";
 
-export type Views = { readonly [Name in OperationName]: () => Promise<{ readonly show: Show<Name> }> };
+/** Operations that other surfaces call by themselves. */
+type Unseen = "server.token.check" | "events.list";
+
+export type Views = { readonly [Name in Exclude<OperationName, Unseen>]: () => Promise<{ readonly show: Show<Name> }> };
+
+export function hasView(name: string): name is keyof Views {
+  return Object.hasOwn(VIEWS, name);
+}
 
 export const VIEWS: Views = {
   "models.list": () => import("./models-list.ts"),
@@ -113,6 +120,10 @@ export const VIEWS: Views = {
   info: () => import("./info.ts"),
   diagnostics: () => import("./diagnostics.ts"),
   version: () => import("./version.ts"),
+  "server.status": () => import("./server-status.ts"),
+  "server.token.create": () => import("./server-token-create.ts"),
+  "server.token.list": () => import("./server-token-list.ts"),
+  "server.token.revoke": () => import("./server-token-revoke.ts"),
   overview: () => import("./overview.ts"),
   inbox: () => import("./inbox.ts"),
   "project.context.set": () => import("./project-context-set.ts"),

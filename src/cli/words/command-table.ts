@@ -59,6 +59,51 @@ const OWN_COMMANDS: readonly Command[] = [
     example: { workers: 4 },
   },
   {
+    path: "server start",
+    name: "server.start",
+    summary: "Serve the operations over HTTP, with a token for each caller, until Ctrl-C",
+    role: "owner",
+    writes: true,
+    parameters: [
+      { name: "host", about: "the address to listen on (127.0.0.1 unless given)", value: "address" },
+      { name: "port", about: "the port (4400 unless given); 0 takes a free one", value: "number", kind: "integer" },
+      { name: "socket", about: "a socket file that only you can open, instead", value: "path", kind: "path" },
+      {
+        name: "allowHosts",
+        about: "a name by which requests may come, such as a proxy's",
+        value: "name",
+        many: true,
+        word: "allow-host",
+      },
+      {
+        name: "logFormat",
+        about: "how the log on standard error looks",
+        value: "format",
+        choices: ["plain", "json"],
+      },
+      {
+        name: "logLevel",
+        about: "the least that is logged",
+        value: "level",
+        choices: ["debug", "info", "warning", "error"],
+      },
+      {
+        name: "workers",
+        about: "carry so many queued plans out at once (2 unless given); 0 leaves them to others",
+        value: "count",
+        kind: "integer",
+      },
+      {
+        name: "patience",
+        about: "seconds that operations may go on at the end (10 unless given)",
+        value: "seconds",
+        kind: "integer",
+      },
+    ],
+    ownOptions: [],
+    example: { port: 4400 },
+  },
+  {
     path: "watch",
     name: "watch",
     summary: "Show what needs you, what works and what is ready, live; reply, apply, undo by a key",
@@ -127,6 +172,7 @@ export const GROUPS: Readonly<Record<string, { readonly summary: string; readonl
   session: { summary: "Continue conversations over several plans", heading: "Run:" },
   gateway: { summary: "", heading: "Run:" },
   acp: { summary: "", heading: "Run:" },
+  server: { summary: "Serve the operations over HTTP, and manage who may call them", heading: "Run:" },
   cleanup: { summary: "See and remove sandboxes that are no longer needed", heading: "Run:" },
   init: { summary: "", heading: "Define:" },
   config: { summary: "Read and change the configuration", heading: "Define:" },
@@ -160,6 +206,7 @@ export const GROUPS: Readonly<Record<string, { readonly summary: string; readonl
 export const SUBGROUPS: Readonly<Record<string, string>> = {
   "resource type": "Show the types of resources",
   "context breakers": "See which strategies are switched off, and switch them on",
+  "server token": "Create, list and revoke the tokens of callers",
   "mcp server": "Add, test and remove MCP servers, and log in at them",
   "project context": "Set what models see of a project, and look at it",
 };

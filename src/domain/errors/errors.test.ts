@@ -58,6 +58,13 @@ const MEANINGS = {
   store_corrupt: [1, -32603, 500],
   store_too_new: [1, -32007, 500],
   store_failed: [1, -32603, 500],
+  not_authenticated: [1, -32010, 401],
+  not_allowed: [1, -32010, 403],
+  wrong_method: [2, -32601, 405],
+  request_too_large: [2, -32602, 413],
+  wrong_media_type: [2, -32602, 415],
+  too_many_attempts: [1, -32010, 429],
+  server_busy: [1, -32603, 503],
   internal: [1, -32603, 500],
 } as const satisfies Record<ErrorCode, readonly [exit: number, rpc: number, http: number]>;
 

@@ -61,6 +61,13 @@ const ERROR_TABLE = {
   store_corrupt: { exit: 1, rpc: -32603, http: 500 },
   store_too_new: { exit: 1, rpc: -32007, http: 500 },
   store_failed: { exit: 1, rpc: -32603, http: 500 },
+  not_authenticated: { exit: 1, rpc: -32010, http: 401 },
+  not_allowed: { exit: 1, rpc: -32010, http: 403 },
+  wrong_method: { exit: 2, rpc: -32601, http: 405 },
+  request_too_large: { exit: 2, rpc: -32602, http: 413 },
+  wrong_media_type: { exit: 2, rpc: -32602, http: 415 },
+  too_many_attempts: { exit: 1, rpc: -32010, http: 429 },
+  server_busy: { exit: 1, rpc: -32603, http: 503 },
   internal: { exit: 1, rpc: -32603, http: 500 },
 } as const satisfies Record<string, { exit: 1 | 2 | 3 | 4 | 5; rpc: number; http: number }>;
 

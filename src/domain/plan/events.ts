@@ -58,6 +58,8 @@ const EVENT_TYPES = [
   "candidates.made",
   "candidates.judged",
   "candidate.chosen",
+  "server_token.created",
+  "server_token.revoked",
 ] as const;
 /** The kinds of stored events. */
 export type EventType = (typeof EVENT_TYPES)[number];
