@@ -2,6 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { runCli } from "../cli/run-cli.ts";
+import { capturedIo } from "../cli/testing/captured-io.ts";
 import { QueueWorld } from "./testing/queue-world.ts";
 
 const WRITE = `  - { id: write, tool: write_file, params: { path: new.txt, content: "new\\n" } }\n`;
@@ -89,6 +91,30 @@ describe("a queued plan", () => {
     expect(await world.jobOf(id)).toMatchObject({ state: "queued" });
     expect(await world.stateOf(id)).toBe("strategize/queued");
     expect((await world.do("jobs", "list"))["workers"]).toBe(0);
+  });
+
+  test("that another process works on is left to it", async () => {
+    await world.tool(`  - { id: slow, tool: shell_execute, params: { command: "sleep 60" } }\n`);
+    const id = await world.queued();
+    const stop = new AbortController();
+    const io = capturedIo({ env: world.environment, cwd: world.agents.directory, signal: stop.signal });
+    const executing = runCli(["plan", "execute", id], io);
+    await expect.poll(() => world.stateOf(id), { timeout: 30_000 }).toBe("execute/processing");
+    expect(await world.work()).toEqual([`plan ${id}: begun`, `plan ${id}: done`]);
+    expect(await world.stateOf(id)).toBe("execute/processing");
+    stop.abort();
+    expect(await executing).toBe(1);
+  });
+
+  test("whose apply was begun is applied, and one that a check refused waits", async () => {
+    await world.tool(WRITE);
+    const id = await world.queued();
+    await world.work();
+    world.sql("UPDATE plans SET phase = 'apply', state = 'constrained'; UPDATE jobs SET state = 'queued'");
+    expect((await world.work()).at(-1)).toBe(`plan ${id}: waits for a person`);
+    world.sql("UPDATE plans SET state = 'queued'; UPDATE jobs SET state = 'queued'");
+    expect((await world.work()).at(-1)).toBe(`plan ${id}: done`);
+    expect(await world.stateOf(id)).toBe("apply/applied");
   });
 
   test("is cancelled together with the plan, or taken out of the queue without it", async () => {
