@@ -54,6 +54,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "catalog",
     "runs",
   ],
+  jobs: ["domain", "store", "ledger", "app"],
   acp: ["domain", "app"],
   mcp: ["domain", "app"],
   server: ["domain", "app"],

@@ -1,4 +1,4 @@
-/** The whole program `agents`: the command line, and beside it the surfaces that it starts. */
+/** The whole program `agents`: the command line, the surfaces that it starts, and the loop of plan workers. */
 import { startProgram } from "./cli/main.ts";
 import { PROGRAM_DOORS } from "./program-doors.ts";
 

@@ -49,7 +49,7 @@ const HELP = {
   contained: ["A path leads out of the sandbox or the resource", "Use a path inside it"],
   git_failed: ["git itself failed; the message has its words", "Correct what git names, then repeat"],
   interrupted: ["You stopped it", "The recorded steps are kept; run the command again"],
-  timed_out: ["A search did not finish in time", "Repeat it, or ask for less"],
+  timed_out: ["A search, or waiting for a plan, took longer than allowed", "Repeat it, or ask for less"],
   budget_exceeded: [
     "A call could cost more than the budget has left",
     "Raise it: `agents plan budget`; nothing was sent",

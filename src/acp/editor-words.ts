@@ -10,7 +10,8 @@ export type Spell = (step: NextStep) => string;
 /** `heard` is the text that the models said last while the user watched. */
 export function outcomeText(outcome: SessionOutcome, heard: string): string {
   if (!("outcome" in outcome)) return outcome.applied ? "Applied." : "Nothing was applied; the plan waits.";
-  if (outcome.outcome === "told") return "Another process works on the plan and hears this at its next step.";
+  if (outcome.outcome === "told" || outcome.outcome === "queued")
+    return "Another process works on the plan and hears this at its next step.";
   if (outcome.outcome === "candidates") return "The candidates wait; `agents plan compare` shows them.";
   if (outcome.outcome === "strategy") {
     return "Nothing was carried out; the plan waits. Say what should be different, or `/continue` to carry it out.";

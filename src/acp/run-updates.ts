@@ -110,6 +110,7 @@ export class RunUpdates {
       case "landing":
       case "progress":
       case "gateway_ready":
+      case "recorded":
       case "answer_text":
       case "answer_void":
       case "answer_waits":

@@ -130,9 +130,14 @@ export function composeCleverAgents(options: OpenOptions = {}): CleverAgents {
 }
 
 function composed(options: OpenOptions): { readonly app: App; readonly agents: CleverAgents } {
+  const app = composeApp(options);
+  return { app, agents: new CleverAgents(app) };
+}
+
+/** The parts of the application without its operations, for the other doors. */
+export function composeApp(options: OpenOptions): App {
   const { dataDir, configPath, settings, environment = process.env, user, tell = tellNothing } = options;
   const directory = options.directory ?? process.cwd();
   const paths = resolvePaths({ dataDir, configPath }, environment, directory);
-  const app = new App({ paths, directory, environment, user, tell, ...(settings === undefined ? {} : { settings }) });
-  return { app, agents: new CleverAgents(app) };
+  return new App({ paths, directory, environment, user, tell, ...(settings === undefined ? {} : { settings }) });
 }

@@ -33,6 +33,8 @@ const CALLS: readonly (readonly string[])[] = [
   ["context", "pack", "greeting", "--path", "code"],
   ["run", "say hello", "--project", "shop", "--actor", "note", "--automation-profile", "trusted", "--yes"],
   ["tell", "last", "say bye", "--yes"],
+  ["jobs", "list"],
+  ["server", "token", "list"],
   ["session", "list"],
   ["plan", "list"],
   ["mcp", "server", "list"],

@@ -6,7 +6,7 @@ import { startEditor } from "./terminal/editor-program.ts";
 import { startPager } from "./terminal/pager.ts";
 import type { ProtocolDoors } from "./terminal/protocol-doors.ts";
 
-/** `doors` are other surfaces, which `agents acp`, `agents mcp serve` and `agents server start` start. */
+/** `doors` lead to the other surfaces that commands start, and to the loop of plan workers. */
 export function startProgram(doors: ProtocolDoors): void {
   // A reader that went away (`agents plan list | head -1`) is not an error.
   let outlivesReader = false;

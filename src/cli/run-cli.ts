@@ -164,6 +164,7 @@ async function spelled({ level, text, next = [] }: NoticeEvent): Promise<Message
 async function carryOut(call: Understood["call"], invocation: Invocation): Promise<Outcome> {
   const { command, words } = call;
   if (command.name === "completion") return (await import("./words/completion.ts")).completion(words, invocation);
+  if (command.name === "jobs.work") return (await import("./work-on-plans.ts")).workCommand(call, invocation);
   if (command.name === "watch") return (await import("./watch.ts")).watch(call, invocation);
   const { hasView, VIEWS } = await import("./views/all-views.ts");
   const { name } = command;

@@ -3,6 +3,7 @@
  * for every reader, so that a terminal, a log and a stream of events show the same. Events are news for a person who
  * watches, not records: the store alone says what counts. Telling never waits and is never waited for.
  */
+import type { EventType } from "./plan/events.ts";
 import type { Microdollars } from "./money/money.ts";
 import type { NextStep } from "./errors/next-step.ts";
 import type { SandboxStrategy } from "./resource/resource.ts";
@@ -28,6 +29,7 @@ export type SingleRunEvent =
   | BudgetWarningEvent
   | GatewayReadyEvent
   | ProgressEvent
+  | RecordedEvent
   | NoticeEvent;
 
 /** How a caller is told of what happens. */
@@ -233,6 +235,17 @@ export interface ProgressEvent {
   /** How many files are done, of how many; undefined where that is not counted. */
   readonly done?: number;
   readonly total?: number;
+}
+
+/** An event of the store, for a caller who watches a plan that another process works on. */
+export interface RecordedEvent {
+  readonly type: "recorded";
+  readonly plan: string;
+  /** Its place in the order of commits. */
+  readonly sequence: number;
+  readonly event: EventType;
+  /** Its details in a line; "" when its type says it all. */
+  readonly text: string;
 }
 
 /** Several candidates are carried out side by side; each has a number, from 1. */

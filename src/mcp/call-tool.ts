@@ -58,7 +58,7 @@ export async function callTool(
       case "approval":
         return await decided(tool, input, client, parts);
       case "call":
-        return tool.operation === "plan.wait"
+        return tool.operation === "plan.await"
           ? await waited(tool, input, client, parts)
           : await answered(tool, input, client, parts);
     }
@@ -175,8 +175,8 @@ async function standing(
   if (isOwn) await endOf(running, seconds, client);
   const timeoutSeconds = isOwn ? 0 : seconds;
   const { signal } = client;
-  const facts = await parts.agents.run("plan.wait", { plan, timeoutSeconds }, { signal, tell: client.tell });
-  const output: OutputOf<"plan.wait"> = { ...facts, timedOut: facts.timedOut || running?.isOver === false };
+  const facts = await parts.agents.run("plan.await", { plan, timeoutSeconds }, { signal, tell: client.tell });
+  const output: OutputOf<"plan.await"> = { ...facts, timedOut: facts.timedOut || running?.isOver === false };
   const failure = running?.failure === undefined ? [] : [`The work ended: ${errorText(running.failure, parts)}`];
   return answerOf(tool, { output, notes: [...(running?.notices ?? []), ...failure], plan }, parts);
 }

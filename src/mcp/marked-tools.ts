@@ -64,7 +64,7 @@ export function toolName(operation: string): string {
 /** In the order of the table. */
 export async function markedTools(readOnly: boolean): Promise<ReadonlyMap<string, MarkedTool>> {
   const tools = new Map<string, MarkedTool>();
-  const { output: standing } = (await OPERATIONS["plan.wait"].load()).operation;
+  const { output: standing } = (await OPERATIONS["plan.await"].load()).operation;
   for (const [name, entry] of Object.entries<TableEntry>(OPERATIONS)) {
     const { tool: mark } = entry;
     if (mark === undefined || !isOperation(name) || (readOnly && entry.writes)) continue;
@@ -95,7 +95,7 @@ function toolOf({ name, entry, mark, operation, standing }: MarkedEntry): Marked
   });
   const output = kind === "long" ? standing : operation.output;
   const listed = {
-    name: toolName(name),
+    name: mark.name ?? toolName(name),
     description: `${entry.summary}.${KIND_WORDS[kind]}`,
     inputSchema: inputSchema(input),
     outputSchema: outputSchema(output),

@@ -132,6 +132,8 @@ export async function promptPlan(
     readonly require?: ((tx: Tx, plan: Plan) => Promise<Plan>) | undefined;
     /** Records more with the decision that the words are. */
     readonly record?: ((tx: Tx, plan: Plan, decision: DecisionId) => Promise<void>) | undefined;
+    /** Written in the same transaction as the words. */
+    readonly alongside?: ((tx: Tx, plan: Plan) => Promise<void>) | undefined;
   },
 ): Promise<Prompted> {
   const recordSource = recordSourceOf({ store, user: said.user });
@@ -157,6 +159,7 @@ export async function promptPlan(
     const type = open === undefined ? "plan.guided" : "plan.answered";
     const details = { decision, text, ...(open === undefined ? {} : { question: open.question }) };
     await recordSystemEvent(tx, { type, user: recordSource.user, planId: plan.id, details });
+    await said.alongside?.(tx, plan);
     const moved = continues ? await followUp(tx, recordSource, { plan, decisions, said: decision, text }) : plan;
     return { plan: moved, decision, answered: open, revises, continues };
   });

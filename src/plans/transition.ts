@@ -22,6 +22,7 @@ import {
 } from "../domain/plan/transitions.ts";
 import { isLanding } from "../ledger/journal.ts";
 import { appendEvent } from "../ledger/event-log.ts";
+import { cancelJobs } from "../ledger/jobs.ts";
 import { requireNothingInPlace } from "./in-place-rules.ts";
 import {
   acquireLease,
@@ -116,6 +117,7 @@ export async function transition(
   if (request.operation === "revertPlan") await requireNothingInPlace(tx, plan);
   if (request.lease.kind === "acquire") await requireNoQuestion(tx, plan.id);
   if (WITHDRAWS.has(request.operation)) await withdrawQuestion(tx, plan.id);
+  if (request.operation === "cancelPlan") await cancelJobs(tx, plan.id);
   const lease = await useLease(tx, plan, status.phase, request.lease);
 
   const at = recordSource.clock();

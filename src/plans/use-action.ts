@@ -52,6 +52,8 @@ export interface UseActionInput extends ActorChoice {
   readonly images?: readonly StagedImage[];
   /** The budget for its models, if lower than the configured one. */
   readonly budget?: Microdollars | undefined;
+  /** Written in the same transaction as the plan. */
+  readonly alongside?: ((tx: Tx, plan: Plan) => Promise<void>) | undefined;
   /** The session it is part of; a plan may be part of none. */
   readonly session?: SessionPlace | undefined;
 }
@@ -130,6 +132,7 @@ export async function makePlan(
   });
   // A plan may have less than its profile allows, never more.
   await setOwnBudget(tx, { planId: plan.id, cap: input.budget, user: recordSource.user, excess: "lower" });
+  await input.alongside?.(tx, plan);
   return plan;
 }
 

@@ -29,6 +29,8 @@ export interface HttpServerParts {
   readonly log: (line: string) => void;
   /** Called once, when requests are answered. */
   readonly ready: (url: string) => void;
+  /** Runs in the same process from then on, until the signal, and says things in the server's log. */
+  readonly beside: (say: (level: "info" | "warning", text: string) => void) => Promise<void>;
   readonly signal: AbortSignal;
   /** How long operations may go on when the server stops. */
   readonly patienceMs: number;
@@ -81,7 +83,7 @@ export async function serveHttp(parts: HttpServerParts): Promise<void> {
       announce({ pid: process.pid, url, startedAt: Date.now() }, authority.localToken);
       log.say("info", "listening", { url });
       parts.ready(url);
-      await aborted(parts.signal);
+      await Promise.all([aborted(parts.signal), parts.beside((level, text) => log.say(level, text))]);
       log.say("info", "stopping", { running: work.running });
     } finally {
       clearInterval(beat);

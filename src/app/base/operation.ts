@@ -58,6 +58,8 @@ export type ParameterKind =
 
 /** How an operation is offered as a tool to other people's agents. */
 export interface ToolMark {
+  /** Where it is not made from the operation's own name. */
+  readonly name?: string;
   /** The parameters that an agent may give; the rest is its user's to choose. */
   readonly takes: readonly string[];
   /** It may take long: it is begun, and goes on while its caller does other things. */

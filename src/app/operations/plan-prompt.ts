@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { wakeJob } from "../../ledger/jobs.ts";
 import { defineOperation } from "../base/operation.ts";
 import { PlanGiven } from "../base/schemas.ts";
 import { guidePlan, Prompted } from "../procedures/prompt-plan.ts";
@@ -15,6 +16,7 @@ export const operation = defineOperation({
   output: Prompted,
   run: async (app, { plan: named, directory, text }, call) => {
     const plan = await planMeant(app, { plan: named, directory }, WANTED, call);
-    return guidePlan(app, plan.id, text);
+    // A plan that is carried out in the background continues there.
+    return guidePlan(app, plan.id, text, { alongside: (tx) => wakeJob(tx, plan.id) });
   },
 });

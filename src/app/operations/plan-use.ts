@@ -3,12 +3,15 @@ import * as z from "zod";
 import { nextStep } from "../../domain/errors/next-step.ts";
 import type { Plan } from "../../domain/plan/plan.ts";
 import { looserFields } from "../../domain/profile/tighter-profile.ts";
+import { enqueueJob, PRIORITIES } from "../../ledger/jobs.ts";
+import type { Tx } from "../../store/port.ts";
 import { requireProfile } from "../../store/tables/profiles.ts";
 import type { App } from "../base/app.ts";
 import { defineOperation } from "../base/operation.ts";
 import { Effort, NextSteps } from "../base/schemas.ts";
 import { configuredProfile, defaultActors, givenBudget } from "../procedures/plan-defaults.ts";
 import { requireStages } from "../procedures/require-stages.ts";
+import { queuedPlan } from "../procedures/queue-plan.ts";
 import { InPlace, placesOf } from "../queries/in-place.ts";
 import { PlanFacts, planFacts } from "../queries/plan-facts.ts";
 
@@ -28,6 +31,8 @@ export const operation = defineOperation({
     directory: z.string(),
     budget: z.string().optional(),
     effort: Effort.optional(),
+    /** Leave the plan to a plan worker, which carries it out as `run` does. */
+    background: z.boolean().default(false),
   }),
   output: PlanFacts.extend({
     profileDescription: z.string(),
@@ -41,6 +46,8 @@ export const operation = defineOperation({
     budgetUsd: z.number().nullable(),
     /** Fields of the action's profile that go further than the plan may; the plan's own profile holds there. */
     heldBack: z.strictObject({ profile: z.string(), fields: z.array(z.string()).readonly() }).nullable(),
+    /** Null for a plan that was not queued; else how many plans are carried out at once. */
+    queued: z.strictObject({ workers: z.int() }).nullable(),
     nextSteps: NextSteps,
   }),
   run: async (app, input) => {
@@ -64,7 +71,9 @@ export const operation = defineOperation({
       contextStages,
       budget,
       effort: input.effort,
+      alongside: input.background ? await queueing(app) : undefined,
     });
+    const queued = input.background ? await queuedPlan(app, plan.id) : undefined;
     const summary = await (await app.planContext()).summaryOf(plan);
     return {
       ...planFacts(plan),
@@ -73,10 +82,24 @@ export const operation = defineOperation({
       context: { ...summary, indexedFiles: summary.indexedFiles ?? null },
       budgetUsd: budget === undefined ? null : budget / 1_000_000,
       heldBack: await heldBack(app, plan),
-      nextSteps: [nextStep("plan.execute", { plan: plan.id }), nextStep("plan.status", { plan: plan.id })],
+      queued: queued === undefined ? null : { workers: queued.workers },
+      nextSteps: queued?.nextSteps ?? [
+        nextStep("plan.execute", { plan: plan.id }),
+        nextStep("plan.status", { plan: plan.id }),
+      ],
     };
   },
 });
+
+/** Queues the plan in the transaction that makes it. */
+async function queueing(app: App): Promise<(tx: Tx, plan: Plan) => Promise<void>> {
+  const askedBy = await app.user();
+  const options = { includeDirty: false, verify: true, applyAnyway: false, approve: false };
+  return async (tx, plan) => {
+    const job = { kind: "run", priority: PRIORITIES.interactive, agreedVersion: undefined } as const;
+    await enqueueJob(tx, { ...job, plan, options, askedBy });
+  };
+}
 
 /** The action's profile may go further than the plan does: only the user's own choice lets it. */
 async function heldBack(

@@ -6,10 +6,13 @@
 import * as z from "zod";
 import { UsageError } from "../../domain/errors/errors.ts";
 import { nextStep } from "../../domain/errors/next-step.ts";
+import type { Plan } from "../../domain/plan/plan.ts";
 import type { PlanId } from "../../domain/names/ids.ts";
 import { CANDIDATE_LIMIT, CHOICE_RULES } from "../../domain/plan/candidate.ts";
 import { isTerminal } from "../../domain/plan/transitions.ts";
 import { notChosen } from "../../ledger/candidate-records.ts";
+import { enqueueJob, PRIORITIES } from "../../ledger/jobs.ts";
+import type { Tx } from "../../store/port.ts";
 import { setUpRun } from "../../runs/run-setup.ts";
 import { sessionOfPlan } from "../../store/tables/sessions.ts";
 import type { App } from "../base/app.ts";
@@ -29,6 +32,7 @@ import { makeRunPlan, type RunPlan, type Wish } from "../procedures/make-run-pla
 import { guidePlan } from "../procedures/prompt-plan.ts";
 import { worded } from "../procedures/prompt-request.ts";
 import { requireFitting, tellSession, ToldRunning, toldRunning } from "../procedures/tell-session.ts";
+import { choicesOf, Queued, queuedPlan, type JobChoices } from "../procedures/queue-plan.ts";
 import { sessionNamed } from "../queries/session-facts.ts";
 
 const Made = z.object({
@@ -39,6 +43,12 @@ const Made = z.object({
   /** The session that the plan is part of; null for a plan that was made without one. */
   sessionId: z.string().nullable(),
 });
+
+type RunOptions = Pick<CandidateOptions, "bestOf" | "judge" | "choose"> & {
+  readonly actor?: readonly string[] | undefined;
+  readonly continue: boolean;
+  readonly session?: string | undefined;
+};
 
 export const operation = defineOperation({
   input: z.strictObject({
@@ -79,6 +89,8 @@ export const operation = defineOperation({
     newSession: z.string().optional(),
     /** Say the request in this session, instead of beginning one. */
     session: SessionReference.optional(),
+    /** Make the plan and leave it to a plan worker. */
+    background: z.boolean().default(false),
   }),
   output: z.union([
     ToldRunning.extend(Made.shape),
@@ -86,11 +98,13 @@ export const operation = defineOperation({
     CarriedOn[1].extend(Made.shape),
     CarriedOn[2].extend(Made.shape),
     TriedAll.extend(Made.shape),
+    Queued.extend(Made.shape),
   ]),
   run: async (app, given, call) => {
     const input = await worded(app, given, call);
     const { actor, ...rest } = input;
     const wish = { ...rest, actor: actor?.[0] };
+    if (input.background) return inBackground(app, wish, input, call);
     if (input.session !== undefined) return toldInSession(app, { ...wish, session: input.session }, input, call);
     const found = await (input.continue
       ? continuedPlan(app, wish, input, call)
@@ -104,6 +118,32 @@ export const operation = defineOperation({
     return { ...(await carryOn(app, plan, input, call)), made, uncommitted, sessionId: session };
   },
 });
+
+/** Makes the plan and queues it in one transaction. */
+async function inBackground(app: App, wish: Wish & JobChoices, options: RunOptions, call: Call) {
+  const { continue: continues, session, actor = [], bestOf, judge, choose } = options;
+  if (
+    continues ||
+    session !== undefined ||
+    actor.length > 1 ||
+    [bestOf, judge, choose].some((one) => one !== undefined)
+  ) {
+    throw new UsageError(
+      "--background begins one new plan: not several candidates, and not what a plan comes to next.",
+      {
+        kept: "Nothing was written.",
+        next: [nextStep("plan.execute", { plan: "<plan>", background: true }, "to continue a plan in the background")],
+      },
+    );
+  }
+  const job = { kind: "run" as const, options: { ...choicesOf(wish), approve: call.answers === "program" } };
+  const askedBy = await app.user();
+  const alongside = async (tx: Tx, plan: Plan): Promise<void> => {
+    await enqueueJob(tx, { ...job, plan, priority: PRIORITIES.interactive, agreedVersion: undefined, askedBy });
+  };
+  const { plan, made, uncommitted, session: id = null } = await makeRunPlan(app, { ...wish, alongside }, call);
+  return { ...(await queuedPlan(app, plan.id)), made, uncommitted, sessionId: id };
+}
 
 /** As `tell` does, with the choices that a new plan takes. */
 async function toldInSession(

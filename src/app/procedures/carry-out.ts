@@ -15,12 +15,12 @@ import { guidePlan } from "./prompt-plan.ts";
 export async function carryOut(
   app: App,
   plan: Plan,
-  { includeDirty, verify }: ExecutePlanOptions,
+  { includeDirty, verify, ...options }: ExecutePlanOptions,
   call: Call,
 ): Promise<ExecuteOutcome & { readonly executed?: false }> {
   const commands = await announceConfinement(app, plan, call);
   await offerBrought(app, plan, call, true);
-  let seenVersion: number | undefined;
+  let { seenVersion } = options;
   for (;;) {
     const outcome = await executePlan(app, { id: plan.id, commands, includeDirty, verify, seenVersion }, call).catch(
       async (error: unknown) => {
@@ -51,7 +51,7 @@ async function answerQuestion(app: App, { id }: Plan, call: Call): Promise<boole
   if (open === undefined) return true;
   const reply = await call.ask({ kind: "plan", text: open.question, alternatives: open.alternatives });
   if (reply.kind !== "text" || reply.text === "") return false;
-  await guidePlan(app, id, reply.text, open.id);
+  await guidePlan(app, id, reply.text, { seen: open.id });
   return true;
 }
 

@@ -36,6 +36,8 @@ export interface Wish extends ExecutePlanOptions {
   readonly place?: SessionPlace;
   /** The id of the session that begins with it; made unless given. */
   readonly newSession?: string | undefined;
+  /** Written in the same transaction as its plan. */
+  readonly alongside?: UseActionInput["alongside"];
 }
 
 /** The plan of a request, made or found. */
@@ -61,6 +63,7 @@ export async function makeRunPlan(app: App, wish: Wish, call: Call): Promise<Run
     actors: { execution: actor, strategy: wish.strategyActor },
     budget,
     session: wish.place ?? (await newPlace(wish)),
+    alongside: wish.alongside,
   });
   const session = await (await app.store()).read((reader) => sessionOfPlan(reader, plan.id));
   call.tell({ type: "plan_made", plan: plan.id, project, made });

@@ -26,26 +26,24 @@ export const Prompted = z.strictObject({
   nextSteps: NextSteps,
 });
 
-type Together = Pick<Parameters<typeof promptPlan>[1], "require" | "record">;
+/** The question or the session that the words are for, and what is decided and written together with them. */
+interface Guiding extends Pick<Parameters<typeof promptPlan>[1], "require" | "record" | "alongside"> {
+  /** The question that the person was shown; without it, the words are for the one that is open now. */
+  readonly seen?: string | undefined;
+  /** The session as the person saw it, for words that are said in one. */
+  readonly session?: Pick<Session, "id" | "version"> | undefined;
+}
 
-/**
- * `seen` is the question that the person was shown; without it, the words are for the one that is open now. `session`
- * is the session as the person saw it, for words that are said in one. In the same transaction, `require` rejects when
- * the words are for something that is not so any more, and returns the plan as it may have moved it for them; `record`
- * adds to the record.
- */
 export async function guidePlan(
   app: App,
   planId: PlanId,
   text: string,
-  seen?: string,
-  session?: Pick<Session, "id" | "version">,
-  together: Together = {},
+  { seen, ...guiding }: Guiding = {},
 ): Promise<z.output<typeof Prompted>> {
   const store = await app.store();
   const answering = seen ?? (await store.read((reader) => openQuestion(reader, planId)))?.id;
   const user = await app.user();
-  const prompted = await promptPlan(store, { planId, text, answering, user, session, ...together });
+  const prompted = await promptPlan(store, { planId, text, answering, user, ...guiding });
   const { plan, decision, answered, revises, continues } = prompted;
   const worked = answered === undefined && plan.state === "processing";
   return {

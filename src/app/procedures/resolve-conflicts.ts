@@ -133,7 +133,7 @@ export async function resolveByAgent(app: App, plan: Plan, conflicts: readonly S
     all.push({ conflict, result });
   }
   const change = await resolvingChange(store, source, plan, all);
-  await guidePlan(app, plan.id, agentText(conflicts), undefined, undefined, {
+  await guidePlan(app, plan.id, agentText(conflicts), {
     require: async (tx) => {
       const moved = await moveResolved(tx, source, plan, change);
       if (canFollowUp(moved, await findDecisions(tx, plan.id, plan.attempt))) return moved;

@@ -68,7 +68,7 @@ export async function sendBack(app: App, seen: Reviewable, call: Call): Promise<
       },
     );
   }
-  await guidePlan(app, plan.id, text, undefined, undefined, {
+  await guidePlan(app, plan.id, text, {
     require: async (tx, now) => {
       requireVersion(now, plan.version);
       await assertReviewed(tx, plan.id, review.revision);

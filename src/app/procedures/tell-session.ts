@@ -80,7 +80,7 @@ export async function tellSession(app: App, session: Session, wish: SessionWish,
   }
   refuseChoices(wish, last.plan.id);
   call.tell({ type: "notice", level: "info", text: `Telling plan ${last.plan.id}.` });
-  const prompted = await guidePlan(app, last.plan.id, text, last.question?.id, session);
+  const prompted = await guidePlan(app, last.plan.id, text, { seen: last.question?.id, session });
   const plan = await (await app.plans()).getPlan(last.plan.id);
   const isWorkedOn = last.standing === "working" && prompted.answered === null;
   return { plan, made: [], uncommitted: 0, session: session.id, isWorkedOn };

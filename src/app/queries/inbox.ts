@@ -6,8 +6,9 @@ import type { App } from "../base/app.ts";
 import { Next } from "../base/schemas.ts";
 import { changedFiles } from "../../ledger/changed-files.ts";
 import type { PlanId } from "../../domain/names/ids.ts";
+import { plansInQueue } from "../../ledger/jobs.ts";
 import type { Reader } from "../../store/port.ts";
-import { ListedPlan, listedPlans, projectsHere, searchPlans } from "./listed-plans.ts";
+import { ListedPlan, listedPlans, projectsHere, searchPlans, type StandingPlan } from "./listed-plans.ts";
 
 export const Waiting = z.strictObject({
   planId: z.string(),
@@ -29,7 +30,9 @@ export async function waitingPlans(app: App, directory: string | undefined, limi
   const plans = await (
     await app.store()
   ).read(async (reader) => {
-    const fits = ({ standing }: { readonly standing: Standing }): boolean => WAITS.includes(standing);
+    const queued = await plansInQueue(reader);
+    const fits = ({ plan, standing }: Pick<StandingPlan, "plan" | "standing">): boolean =>
+      WAITS.includes(standing) && !queued.has(plan.id);
     return listedPlans(
       reader,
       await searchPlans(reader, { filter: { active: true }, first, only: false, limit, fits }),
@@ -83,18 +86,21 @@ export async function inboxPlans(reader: Reader, first: readonly string[]): Prom
   const active = await searchPlans(reader, { filter: { active: true }, first, only: false, limit: ACTIVE, fits });
   const applied = await searchPlans(reader, { filter: { state: "applied" }, first, only: false, limit: DONE });
   const plans = await listedPlans(reader, [...active, ...applied]);
+  const queued = await plansInQueue(reader);
+  const groupOf = ({ planId, standing }: ListedPlan): Group | undefined =>
+    queued.has(planId) ? "working" : GROUP_OF[standing];
   const same = await sameFiles(
     reader,
     plans.filter(({ standing }) => standing === "working"),
   );
   return GROUPS.flatMap((group) =>
     plans
-      .filter(({ standing }) => GROUP_OF[standing] === group)
+      .filter((plan) => groupOf(plan) === group)
       .slice(0, group === "done" ? DONE : ACTIVE)
       .map((plan) => ({
         ...plan,
         group,
-        ...(waits(plan) ? needOf(plan) : { needs: null, next: null }),
+        ...(waits(plan) && !queued.has(plan.planId) ? needOf(plan) : { needs: null, next: null }),
         sameFiles: same.get(plan.planId) ?? [],
       })),
   );

@@ -4,6 +4,7 @@ import { CATALOG_TABLE } from "./catalog-table.ts";
 import { CONTEXT_TABLE } from "./context-table.ts";
 import { DEFINITION_TABLE } from "./definition-table.ts";
 import { EXTENSION_TABLE } from "./extension-table.ts";
+import { JOB_TABLE } from "./job-table.ts";
 import { MCP_TABLE } from "./mcp-table.ts";
 import { MODELS_TABLE } from "./models-table.ts";
 import { PLAN_TABLE } from "./plan-table.ts";
@@ -21,6 +22,7 @@ export const OPERATIONS = {
   ...PLAN_TABLE,
   ...RESULT_TABLE,
   ...STEERING_TABLE,
+  ...JOB_TABLE,
   ...SESSION_TABLE,
   ...CONTEXT_TABLE,
   ...MODELS_TABLE,

@@ -12,8 +12,8 @@ export const STEERING_TABLE = {
     example: { plan: "01JABCDE" },
     load: () => import("../operations/plan-resume.ts"),
   },
-  "plan.wait": {
-    summary: "Wait while a plan is worked on; then show it",
+  "plan.await": {
+    summary: "Wait while a plan is worked on, at most for a time; then show it",
     role: "reader",
     writes: false,
     parameters: [
@@ -27,9 +27,10 @@ export const STEERING_TABLE = {
         word: "timeout",
       },
     ],
-    tool: { takes: ["plan", "timeoutSeconds"] },
+    tool: { takes: ["plan", "timeoutSeconds"], name: "plan_wait" },
+    hidden: true,
     example: { plan: "01JABCDE", timeoutSeconds: 60 },
-    load: () => import("../operations/plan-wait.ts"),
+    load: () => import("../operations/plan-await.ts"),
   },
   "plan.tree": {
     summary: "Show a plan's decisions, step by step, and their outcomes",

@@ -1,4 +1,11 @@
-import type { AskWait, CandidatesEvent, HookEvent, RunEvent, ValidationEvent } from "../../domain/run-event.ts";
+import type {
+  AskWait,
+  CandidatesEvent,
+  HookEvent,
+  RecordedEvent,
+  RunEvent,
+  ValidationEvent,
+} from "../../domain/run-event.ts";
 import { dollars } from "../../domain/money/money.ts";
 import { duration, thousands, tokensText } from "./format.ts";
 import { oneLine } from "./terminal-text.ts";
@@ -10,7 +17,6 @@ export function plainLine(event: RunEvent): string | undefined {
       .map(oneLine)
       .filter((part) => part !== "")
       .join("  ")}`;
-  const took = (milliseconds: number): string => `(${duration(milliseconds)})`;
   switch (event.type) {
     case "decided":
       if (event.before) return undefined;
@@ -40,6 +46,7 @@ export function plainLine(event: RunEvent): string | undefined {
     case "validation":
       if (event.event === "started") return line("started", checkName(event), event.resource);
       return line(event.event, checkName(event), event.resource, took(event.durationMs));
+    case "recorded":
     case "ask_started":
     case "text":
     case "thought":
@@ -63,6 +70,15 @@ export function plainLine(event: RunEvent): string | undefined {
     case "candidate_ended":
       return candidatesLine(event);
   }
+}
+
+/** "plan.phase_changed" of another process as a line. */
+export function recordedLine({ event, text }: RecordedEvent): string {
+  return `${event.replaceAll(/[._]/g, " ").padEnd(20)} ${oneLine(text)}`.trimEnd();
+}
+
+function took(milliseconds: number): string {
+  return `(${duration(milliseconds)})`;
 }
 
 function candidatesLine(event: CandidatesEvent): string | undefined {

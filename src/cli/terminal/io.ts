@@ -27,7 +27,7 @@ export interface IoParts {
    * Calls the listener for an interrupt (Ctrl-C) until the returned function is called; `signal` when it is not given.
    */
   readonly onInterrupt?: ((listener: () => void) => () => void) | undefined;
-  /** The surfaces that `agents acp`, `agents mcp serve` and `agents server start` start. */
+  /** The surfaces that `agents acp`, `agents mcp serve` and `agents server start` start, and the loop of plan workers. */
   readonly doors?: ProtocolDoors | undefined;
   /** Calls the listener when the process is asked to end (SIGTERM), until the returned function is called. */
   readonly onTerminate?: ((listener: () => void) => () => void) | undefined;
@@ -140,6 +140,13 @@ export class Io {
     if (doors === undefined) throw new Error("the servers of protocols are not part of this program");
     outliveReader?.();
     await open(doors, { input: stdin as Readable, output: exactOutput(this.stdout) });
+  }
+
+  /** Carries queued plans out; how many came to an end. */
+  async workOnPlans(parts: Parameters<ProtocolDoors["work"]>[0]): Promise<number> {
+    const { doors } = this.#parts;
+    if (doors === undefined) throw new Error("plan workers are not part of this program");
+    return doors.work(parts);
   }
 
   /** Serves until the signal. */

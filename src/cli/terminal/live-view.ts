@@ -161,6 +161,7 @@ class DrawnView implements LiveView {
       case "landing":
       case "budget_warning":
       case "gateway_ready":
+      case "recorded":
       case "plan_made":
       case "progress":
       case "run_started":

@@ -4,6 +4,7 @@ import type { CleverAgents } from "../../app/open.ts";
 import type { NextStep } from "../../domain/errors/next-step.ts";
 import type { Environment } from "../../domain/values/environment.ts";
 import type { ServeHttp } from "./server-door.ts";
+import type { WorkOnPlans } from "./worker-door.ts";
 
 interface ServedParts {
   readonly agents: CleverAgents;
@@ -33,4 +34,6 @@ export interface ProtocolDoors {
   readonly plans: (parts: PlansParts) => Promise<void>;
   /** `agents server start`: the operations over HTTP. */
   readonly http: ServeHttp;
+  /** `agents jobs work`, and beside the server: the loop of plan workers. */
+  readonly work: WorkOnPlans;
 }

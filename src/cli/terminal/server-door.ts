@@ -14,6 +14,8 @@ export type ServeHttp = (parts: {
   readonly logLevel: "debug" | "info" | "warning" | "error";
   readonly log: (line: string) => void;
   readonly ready: (url: string) => void;
+  /** Runs in the same process from then on, until the signal, and says things in the server's log. */
+  readonly beside: (say: (level: "info" | "warning", text: string) => void) => Promise<void>;
   readonly signal: AbortSignal;
   readonly patienceMs: number;
 }) => Promise<void>;

@@ -11,7 +11,7 @@ import { print } from "./gate.ts";
 import { interruptible } from "./interrupt.ts";
 import type { Io } from "./io.ts";
 import { candidatesView } from "./candidates-view.ts";
-import { plainLine, waitText } from "./event-line.ts";
+import { plainLine, recordedLine, waitText } from "./event-line.ts";
 import { liveView, type LiveView } from "./live-view.ts";
 import type { Message } from "./outcome.ts";
 import { screenFor } from "./render.ts";
@@ -76,6 +76,7 @@ export class Watching {
     if (event.type === "answer_waits") return this.#say(waitText(event, event.delayMs));
     if (event.type === "progress") return this.#progress(event);
     if (event.type === "plan_made") return this.#say(planMade(event));
+    if (event.type === "recorded") return this.#say(recordedLine(event));
     if (event.type === "landing") return this.#say(`${event.event === "merging" ? "merging" : "applying"} …`);
     if (event.type === "candidates_started") return this.#beginCandidates(event);
     if (event.type === "run_started") this.#begin(event);

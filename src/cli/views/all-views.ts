@@ -3,7 +3,7 @@ import type { OperationName } from "../../app/table/operation-table.ts";
 import type { Show } from "../terminal/show.ts";
 
 /** Operations that other surfaces call by themselves. */
-type Unseen = "server.token.check" | "events.list";
+type Unseen = "server.token.check" | "events.list" | "plan.await";
 
 export type Views = { readonly [Name in Exclude<OperationName, Unseen>]: () => Promise<{ readonly show: Show<Name> }> };
 
@@ -86,7 +86,6 @@ export const VIEWS: Views = {
   "plan.prompt": () => import("./plan-prompt.ts"),
   "plan.use": () => import("./plan-use.ts"),
   "plan.list": () => import("./plan-list.ts"),
-  "plan.wait": () => import("./plan-wait.ts"),
   "plan.status": () => import("./plan-status.ts"),
   "plan.errors": () => import("./plan-errors.ts"),
   "plan.rollback": () => import("./plan-rollback.ts"),
@@ -97,6 +96,11 @@ export const VIEWS: Views = {
   "plan.artifacts": () => import("./plan-artifacts.ts"),
   "plan.explain": () => import("./plan-explain.ts"),
   "plan.diff": () => import("./plan-diff.ts"),
+  "plan.wait": () => import("./plan-wait.ts"),
+  "plan.watch": () => import("./plan-watch.ts"),
+  "jobs.list": () => import("./jobs-list.ts"),
+  "jobs.retry": () => import("./jobs-retry.ts"),
+  "jobs.cancel": () => import("./jobs-cancel.ts"),
   "session.list": () => import("./session-list.ts"),
   "session.show": () => import("./session-show.ts"),
   "session.resume": () => import("./session-resume.ts"),

@@ -3,6 +3,7 @@ import { count, duration } from "../terminal/format.ts";
 import { info, type Message } from "../terminal/outcome.ts";
 import type { Picture, Show } from "../terminal/show.ts";
 import { lateEdits, leftOutMessages, paidText } from "./parts.ts";
+import { queuedPicture } from "./queued.ts";
 import { strategyElement } from "./strategy.ts";
 import { validationView } from "./validation-results.ts";
 import type { View } from "../terminal/view.ts";
@@ -18,6 +19,7 @@ export function executionPicture(
   { includeDirty, verbose }: Pick<InputOf<"plan.execute">, "includeDirty"> & { readonly verbose: boolean },
 ): Picture {
   if (output.outcome === "strategy") return strategyPicture(output, verbose);
+  if (output.outcome === "queued") return queuedPicture(output);
   const picture = executedPicture(output, includeDirty === true);
   return { ...picture, messages: [...executedMessage(output), ...picture.messages] };
 }

@@ -3,12 +3,13 @@ import { stateText } from "../../domain/plan/standing.ts";
 import { count } from "../terminal/format.ts";
 import { info, type Message } from "../terminal/outcome.ts";
 import type { Show } from "../terminal/show.ts";
+import { idleMessages } from "./queued.ts";
 import { firstFew, inPlaceRows, usd } from "./parts.ts";
 
 type Output = OutputOf<"plan.use">;
 
 export const show: Show<"plan.use"> = (output, { options }) => {
-  const { planId, automation, profileDescription, budgetUsd } = output;
+  const { planId, automation, profileDescription, budgetUsd, queued } = output;
   const held = heldMessages(output);
   return {
     view: [
@@ -27,7 +28,11 @@ export const show: Show<"plan.use"> = (output, { options }) => {
         ],
       },
     ],
-    messages: [...info(`Plan ${planId} created.`), ...held],
+    messages: [
+      ...info(`Plan ${planId} created${queued === null ? "" : " and queued"}.`),
+      ...(queued === null ? [] : idleMessages(queued.workers)),
+      ...held,
+    ],
     ...(options["quiet"] === true ? { text: `${planId}\n` } : {}),
     ...(held.length === 0 ? {} : { status: "warn" as const }),
   };

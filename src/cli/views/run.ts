@@ -4,6 +4,7 @@ import type { Picture, Show } from "../terminal/show.ts";
 import { declined } from "./declined.ts";
 import { candidatesPicture } from "./candidate-tables.ts";
 import { applyPicture } from "./plan-apply.ts";
+import { queuedPicture } from "./queued.ts";
 import { executedPicture, executionPicture, paidSentence } from "./plan-execute.ts";
 
 type Output = OutputOf<"run">;
@@ -15,6 +16,10 @@ export const show: Show<"run"> = (output, { input, machine, options, verbose }) 
     const picture = candidatesPicture(output);
     return { ...picture, messages: [...setup, ...picture.messages] };
   }
+  if (output.outcome === "queued") {
+    const picture = queuedPicture(output);
+    return { ...picture, messages: [...setup, ...picture.messages] };
+  }
   const picture = carriedPicture(output, {
     includeDirty: input.includeDirty === true,
     agreed: options["yes"] === true,
@@ -23,7 +28,7 @@ export const show: Show<"run"> = (output, { input, machine, options, verbose }) 
   return { ...picture, messages: [...setup, ...picture.messages] };
 };
 
-type Carried = Exclude<Output, { outcome: "candidates" }> | OutputOf<"tell">;
+type Carried = Exclude<Output, { outcome: "candidates" | "queued" }> | OutputOf<"tell">;
 
 /** A plan that was carried on from where it was, as far as it came. */
 export function carriedPicture(

@@ -61,6 +61,20 @@ const OWN_COMMANDS: readonly Command[] = [
     example: { budget: "2.50" },
   },
   {
+    path: "jobs work",
+    name: "jobs.work",
+    summary: "Carry out queued plans until Ctrl-C; they go as far as they may without asking",
+    role: "operator",
+    writes: true,
+    parameters: [
+      { name: "workers", about: "so many plans at once; 2 unless given", value: "count", kind: "integer" },
+      { name: "perProject", about: "so many of one project at once", value: "count", kind: "integer" },
+      { name: "untilEmpty", about: "end when nothing is queued any more", kind: "flag" },
+    ],
+    ownOptions: [],
+    example: { workers: 4 },
+  },
+  {
     path: "server start",
     name: "server.start",
     summary: "Serve the operations over HTTP, with a token for each caller, until Ctrl-C",
@@ -88,6 +102,12 @@ const OWN_COMMANDS: readonly Command[] = [
         about: "the least that is logged",
         value: "level",
         choices: ["debug", "info", "warning", "error"],
+      },
+      {
+        name: "workers",
+        about: "carry so many queued plans out at once (2 unless given); 0 leaves them to others",
+        value: "count",
+        kind: "integer",
       },
       {
         name: "patience",
@@ -164,6 +184,7 @@ export const GROUPS: Readonly<Record<string, { readonly summary: string; readonl
   tell: { summary: "", heading: "Run:" },
   watch: { summary: "", heading: "Run:" },
   plan: { summary: "Make plans, watch and steer them", heading: "Run:" },
+  jobs: { summary: "Carry plans out in the background, and see the queue", heading: "Run:" },
   session: { summary: "Continue conversations over several plans", heading: "Run:" },
   gateway: { summary: "", heading: "Run:" },
   acp: { summary: "", heading: "Run:" },

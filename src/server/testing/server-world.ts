@@ -77,6 +77,7 @@ export class ServerWorld implements AsyncDisposable {
       logLevel: "debug",
       log: (line) => void this.log.push(line),
       ready: resolve,
+      beside: () => Promise.resolve(),
       signal: this.#stop.signal,
       patienceMs: 5_000,
       ...more,

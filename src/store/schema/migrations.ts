@@ -10,9 +10,11 @@ import { MCP_SERVERS } from "./mcp-server-tables.ts";
 import { MONEY_CHECKS } from "./money-checks.ts";
 import { PLAN_ENGINE } from "./plan-engine.ts";
 import { RECORD_COLUMNS } from "./record-columns.ts";
+import { JOBS } from "./job-tables.ts";
 import { REVIEWS } from "./review-tables.ts";
 import { SERVER_TOKENS } from "./server-tokens.ts";
 import { SESSIONS } from "./session-tables.ts";
+import { STEP_ACTORS } from "./step-actor-tables.ts";
 import type { Tx } from "../port.ts";
 
 export interface Migration {
@@ -340,20 +342,10 @@ export const MIGRATIONS: readonly Migration[] = [
          PRIMARY KEY (kind, key))`,
     ],
   },
-  {
-    version: 25,
-    name: "actors of single steps",
-    statements: [
-      `CREATE TABLE action_step_actors (
-         action_key TEXT NOT NULL REFERENCES actions (key), position BIGINT NOT NULL, actor TEXT NOT NULL,
-         PRIMARY KEY (action_key, position))`,
-      `CREATE TABLE plan_step_actors (
-         plan_id TEXT NOT NULL REFERENCES plans (id), position BIGINT NOT NULL, actor TEXT NOT NULL,
-         PRIMARY KEY (plan_id, position))`,
-    ],
-  },
+  { version: 25, name: "actors of single steps", statements: STEP_ACTORS },
   { version: 26, name: "reviews", statements: REVIEWS },
   { version: 27, name: "tokens of servers", statements: SERVER_TOKENS },
+  { version: 28, name: "jobs", statements: JOBS },
 ];
 
 /**
