@@ -81,7 +81,9 @@ async function commitAfter(
 }
 
 async function lastSequence(reader: Reader): Promise<number> {
-  const row = await reader.get<{ last: number | null }>("SELECT MAX(sequence) AS last FROM events");
+  const row = await reader.get<{ last: number | null }>(
+    "SELECT MAX(sequence) AS last FROM events WHERE sequence < events_end()",
+  );
   return row?.last ?? 0;
 }
 
@@ -97,7 +99,7 @@ interface EventRow {
 async function readEvents(reader: Reader, after: number, planId: PlanId | undefined): Promise<DomainEvent[]> {
   const rows = await reader.all<EventRow>(
     `SELECT sequence, id, type, plan_id, at, details FROM events
-      WHERE sequence > ? ${planId === undefined ? "" : "AND plan_id = ?"} ORDER BY sequence LIMIT ?`,
+      WHERE sequence > ? AND sequence < events_end() ${planId === undefined ? "" : "AND plan_id = ?"} ORDER BY sequence LIMIT ?`,
     after,
     ...(planId === undefined ? [] : [planId]),
     PAGE,

@@ -134,13 +134,10 @@ function diskSpace(dataDir: string): string {
 async function database(app: App): Promise<string> {
   if (!existsSync(app.paths.database)) throw new Warning(`${app.paths.database} is not there yet`, nextStep("init"));
   const store = await app.store();
-  const result = await store.read(async (reader) => ({
-    check: await reader.get<{ quick_check: string }>("PRAGMA quick_check(1)"),
-    schema: await reader.get<{ version: number }>("SELECT MAX(version) AS version FROM schema_migrations"),
-  }));
-  if (result.check?.quick_check !== "ok")
-    throw new AgentsError("store_corrupt", `damaged: ${result.check?.quick_check}`);
-  return `${app.paths.database} (schema ${result.schema?.version}, intact)`;
+  const schema = await store.read((reader) =>
+    reader.get<{ version: number }>("SELECT MAX(version) AS version FROM schema_migrations"),
+  );
+  return `${store.place} (schema ${schema?.version}, ${await store.check()})`;
 }
 
 async function confinement(): Promise<string> {

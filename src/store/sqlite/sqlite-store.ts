@@ -40,6 +40,8 @@ export interface SqliteStoreParts {
 
 export class SqliteStore implements Store {
   readonly url: string;
+  readonly place: string;
+  readonly unitsOverlap = false;
   readonly contents: ContentPort;
   readonly #file: string;
   readonly #writer: SqliteConnection;
@@ -57,6 +59,7 @@ export class SqliteStore implements Store {
 
   constructor(parts: SqliteStoreParts) {
     this.url = parts.url;
+    this.place = parts.memory ? "memory" : parts.file;
     this.contents = parts.memory ? ROW_CONTENTS : new FileContents(`${parts.file}.contents`);
     this.#file = parts.file;
     this.#writer = parts.writer;
@@ -67,6 +70,7 @@ export class SqliteStore implements Store {
     this.#readLane = parts.memory ? this.#writeLane : new Lane();
   }
 
+  /** Units of all lanes run one after another here, in the order in which they were asked for. */
   transaction<T>(unit: (tx: Tx) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#assertOutside("transaction");
@@ -115,6 +119,12 @@ export class SqliteStore implements Store {
   onCommit(listener: () => void): () => void {
     this.#commitListeners.add(listener);
     return () => this.#commitListeners.delete(listener);
+  }
+
+  async check(): Promise<string> {
+    const row = await this.read((reader) => reader.get<{ quick_check: string }>("PRAGMA quick_check(1)"));
+    if (row?.quick_check !== "ok") throw new StoreError("store_corrupt", `damaged: ${row?.quick_check}`);
+    return "intact";
   }
 
   close(): Promise<void> {
@@ -229,9 +239,10 @@ export class SqliteStore implements Store {
     const tx = new SqliteTx(connection, onError);
     return new Promise<Settled>((resolve) => {
       const finish = (outcome: Settled): void => {
-        tx.end();
+        const failure = tx.end();
         clearImmediate(watchdog);
-        resolve(outcome);
+        // A unit that caught the failure of its statement has failed all the same.
+        resolve(failure !== undefined && !("error" in outcome) ? failure : outcome);
       };
       const watchdog = setImmediate(() =>
         finish({
