@@ -52,6 +52,7 @@ const HEAVY = [
   "@modelcontextprotocol/client",
   "@modelcontextprotocol/server",
   "html-to-text",
+  "pg",
   "undici",
 ];
 

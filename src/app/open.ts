@@ -8,6 +8,7 @@ import { App } from "./base/app.ts";
 import { approveEverything, type Call } from "./base/call.ts";
 import { parseInput } from "./base/parse-input.ts";
 import { resolvePaths, type Paths } from "./base/paths.ts";
+import { STORE_SETTING } from "../platform/settings/store-setting.ts";
 import { maskingSecretsOf } from "../platform/masking.ts";
 import { tellNothing, type Tell } from "../domain/run-event.ts";
 import type { ResolvedSetting } from "../domain/settings/settings.ts";
@@ -18,6 +19,11 @@ import type { Environment } from "../domain/values/environment.ts";
 export interface OpenOptions {
   /** Where everything is kept; the user's data directory unless given. */
   readonly dataDir?: string | undefined;
+  /**
+   * The address of a PostgreSQL database that several machines share, `postgres://user@host:5432/name`; a file
+   * in the data directory unless given or configured.
+   */
+  readonly store?: string | undefined;
   readonly configPath?: string | undefined;
   /** Where relative paths begin; the working directory of this process unless given. */
   readonly directory?: string | undefined;
@@ -81,6 +87,11 @@ export class CleverAgents {
     return maskingSecretsOf(this.#app.environment, () => withOwnCommandPolicy(run));
   }
 
+  /** Whether there is a store already: to look at something makes none. */
+  hasStore(): Promise<boolean> {
+    return this.#app.hasStore();
+  }
+
   /** The value of a setting, and where it comes from. */
   setting(
     key: string,
@@ -112,9 +123,10 @@ export function composeCleverAgents(options: OpenOptions = {}): CleverAgents {
 }
 
 function composed(options: OpenOptions): { readonly app: App; readonly agents: CleverAgents } {
-  const { dataDir, configPath, settings, environment = process.env, user, tell = tellNothing } = options;
+  const { dataDir, configPath, store, environment = process.env, user, tell = tellNothing } = options;
+  const settings = { ...options.settings, ...(store === undefined ? {} : { [STORE_SETTING]: store }) };
   const directory = options.directory ?? process.cwd();
   const paths = resolvePaths({ dataDir, configPath }, environment, directory);
-  const app = new App({ paths, directory, environment, user, tell, ...(settings === undefined ? {} : { settings }) });
+  const app = new App({ paths, directory, environment, user, tell, settings });
   return { app, agents: new CleverAgents(app) };
 }

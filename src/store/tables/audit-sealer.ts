@@ -17,6 +17,19 @@ export async function sealLog(store: Store, at: number): Promise<SealRow | undef
   return seal;
 }
 
+const EVERY_MS = 60_000;
+
+/** Looks now, and from now on every minute, whether a seal is due. */
+export async function keepSealed(store: Store, everyMs: number = EVERY_MS): Promise<Disposable> {
+  await sealWhenDue(store, Date.now());
+  const look = (): void => {
+    // The next minute tries again; until then the entries are as safe as all that no seal covers yet.
+    sealWhenDue(store, Date.now()).catch(() => undefined);
+  };
+  const timer = setInterval(look, everyMs).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
 /** Seals when as many entries are waiting as one seal covers. */
 export async function sealWhenDue(store: Store, at: number): Promise<void> {
   if ((await store.read(unsealedEntries)) >= SEAL_EVERY) await sealLog(store, at);

@@ -13,7 +13,7 @@ const FIRST_HASH = "0".repeat(64);
 
 /**
  * A seal is written with every 256th entry (and by `audit verify`): its cost is spread over the entries it covers.
- * Where units overlap, a seal in the unit of a plan would wait for those of all others: there audit-sealer.ts writes it.
+ * Where units overlap, a seal in the unit of a plan would conflict with those of all others: see audit-sealer.ts.
  */
 export const SEAL_EVERY = 256;
 
