@@ -3,11 +3,13 @@ import { defineConfig } from "vitest/config";
 
 // Sources are loaded by Node itself (type stripping keeps every position), not transformed by Vite: worker threads, child
 // processes and the tests then run the same bytes, and one V8 coverage format covers all of them.
-const shared: { pool: "forks"; setupFiles: string[]; server: { deps: { external: RegExp[] } } } = {
-  pool: "forks",
-  setupFiles: ["scripts/vitest-setup.ts"],
-  server: { deps: { external: [/\/src\/(?!.*\.test\.ts$)/] } },
-};
+const shared: { pool: "forks"; globalSetup: string[]; setupFiles: string[]; server: { deps: { external: RegExp[] } } } =
+  {
+    pool: "forks",
+    globalSetup: ["scripts/vitest-postgres.ts"],
+    setupFiles: ["scripts/vitest-setup.ts"],
+    server: { deps: { external: [/\/src\/(?!.*\.test\.ts$)/] } },
+  };
 
 const SHARING = [
   "actors/graph",

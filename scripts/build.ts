@@ -53,6 +53,7 @@ const HEAVY = [
   "@modelcontextprotocol/server",
   "@modelcontextprotocol/server/stdio",
   "html-to-text",
+  "pg",
   "undici",
 ];
 

@@ -36,6 +36,12 @@ export const COPIED: readonly BundledPackage[] = [
   copied("content-type", "MIT", `Copyright (c) 2015 Douglas Christopher Wilson\n\n${MIT}`),
 ];
 
+/** Packages that have the text of their license in their README only, with the line that names the holder. */
+const HOLDERS_IN_README: ReadonlyMap<string, string> = new Map([
+  ["pg-types", "Copyright (c) 2014 Brian M. Carlson"],
+  ["pgpass", "Copyright (c) 2013-2016 Hannes Hörl"],
+]);
+
 function copied(name: string, license: string, text: string): BundledPackage {
   return { name, version: "(within the MCP SDK)", license, texts: [text] };
 }
@@ -83,9 +89,17 @@ interface FoundPackage extends BundledPackage {
 
 function readPackage(directory: string): FoundPackage {
   const { name = "", version = "", license = "", repository } = manifestOf(directory);
+  const holder = HOLDERS_IN_README.get(name);
+  const inReadme = holder === undefined ? [] : [`${holder}\n\n${MIT}`];
   const names = readdirSync(directory).filter((file) => LEGAL.test(file));
   const texts = names.sort().map((file) => readFileSync(join(directory, file), "utf8").trim());
-  return { name, version, license, texts, repository: typeof repository === "string" ? repository : repository?.url };
+  return {
+    name,
+    version,
+    license,
+    texts: [...inReadme, ...texts],
+    repository: typeof repository === "string" ? repository : repository?.url,
+  };
 }
 
 /**

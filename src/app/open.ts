@@ -9,6 +9,7 @@ import { approveEverything, type Call } from "./base/call.ts";
 import { parseInput } from "./base/parse-input.ts";
 import { resolvePaths, type Paths } from "./base/paths.ts";
 import type { SubscribeOptions } from "../ledger/event-log.ts";
+import { STORE_SETTING } from "../platform/settings/store-setting.ts";
 import { maskingSecretsOf } from "../platform/masking.ts";
 import type { DomainEvent } from "../domain/plan/events.ts";
 import { tellNothing, type Tell } from "../domain/run-event.ts";
@@ -20,6 +21,11 @@ import type { Environment } from "../domain/values/environment.ts";
 export interface OpenOptions {
   /** Where everything is kept; the user's data directory unless given. */
   readonly dataDir?: string | undefined;
+  /**
+   * The address of a PostgreSQL database that several machines share, `postgres://user@host:5432/name`; a file
+   * in the data directory unless given or configured.
+   */
+  readonly store?: string | undefined;
   readonly configPath?: string | undefined;
   /** Where relative paths begin; the working directory of this process unless given. */
   readonly directory?: string | undefined;
@@ -99,6 +105,11 @@ export class CleverAgents {
     yield* subscribeEvents(await this.#app.store(), options);
   }
 
+  /** Whether there is a store already: to look at something makes none. */
+  hasStore(): Promise<boolean> {
+    return this.#app.hasStore();
+  }
+
   /** The value of a setting, and where it comes from. */
   setting(
     key: string,
@@ -136,8 +147,9 @@ function composed(options: OpenOptions): { readonly app: App; readonly agents: C
 
 /** The parts of the application without its operations, for the other doors. */
 export function composeApp(options: OpenOptions): App {
-  const { dataDir, configPath, settings, environment = process.env, user, tell = tellNothing } = options;
+  const { dataDir, configPath, store, environment = process.env, user, tell = tellNothing } = options;
+  const settings = { ...options.settings, ...(store === undefined ? {} : { [STORE_SETTING]: store }) };
   const directory = options.directory ?? process.cwd();
   const paths = resolvePaths({ dataDir, configPath }, environment, directory);
-  return new App({ paths, directory, environment, user, tell, ...(settings === undefined ? {} : { settings }) });
+  return new App({ paths, directory, environment, user, tell, settings });
 }

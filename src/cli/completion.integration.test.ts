@@ -25,7 +25,7 @@ const GREETER = "name: greeter\ntype: tool\ndescription: greets\nsteps: [{ tool:
 const CASES: readonly (readonly [typed: string, ran: string])[] = [
   ["plan ap\t", "plan apply"],
   ["plan diff \t", "plan diff 1"],
-  ["plan diff --st\t", "plan diff --stat"],
+  ["plan diff --sta\t", "plan diff --stat"],
   ["config get core.f\t", "config get core.format"],
   ["actor show local/gr\t", "actor show local/greeter"],
   ["plan list --project loc\t", "plan list --project local/shop"],

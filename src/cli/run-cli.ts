@@ -73,13 +73,14 @@ export class CliCall {
 
   async #carryOut({ call, globals }: Understood): Promise<number> {
     if (call.command.name === "help") return this.#help(call);
-    const { dataDir, configPath, verbose, plainProgress, events } = globals;
+    const { dataDir, store, configPath, verbose, plainProgress, events } = globals;
     const flag = events ? "json" : globals.format;
     const io = this.#io;
     const notices: NoticeEvent[] = [];
     const { composeCleverAgents } = await import("../app/open.ts");
     await using agents = composeCleverAgents({
       dataDir,
+      store,
       configPath,
       directory: io.cwd,
       environment: io.env,

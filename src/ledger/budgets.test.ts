@@ -7,7 +7,7 @@ import type { Lease } from "./leases.ts";
 import type { Store } from "../store/port.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { ACTION_NAME, actionInput, planAt } from "../testing/fixtures.ts";
-import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
+import { RACE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
 import { makeCandidates } from "../plans/candidates.ts";
 import { daySpending, groupSpending, planSpending } from "./budget-report.ts";
 import { allowedBudget, ownBudget, setOwnBudget } from "./own-budget.ts";
@@ -48,7 +48,7 @@ async function eventsOf(store: Store): Promise<string[]> {
   return rows.map(({ type }) => type);
 }
 
-describe.each(STORE_KINDS)("in a store of kind %s", (kind) => {
+describe.each(RACE_KINDS)("in a store of kind %s", (kind) => {
   test("of 50 at once exactly the 10 that fit are granted, and one event tells of the refusals", async () => {
     await using temporary = await TemporaryStore.open(kind);
     const { store } = temporary;

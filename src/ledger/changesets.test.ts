@@ -10,12 +10,12 @@ import type { ChangesetId, PlanId } from "../domain/names/ids.ts";
 import type { Store } from "../store/port.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, created, planAt } from "../testing/fixtures.ts";
-import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
+import { RACE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
 
 const UNKNOWN = "0".repeat(26);
 const HASH = "a".repeat(64);
 
-describe.each(STORE_KINDS)("on a %s store", (kind) => {
+describe.each(RACE_KINDS)("on a %s store", (kind) => {
   const clock = new FakeClock();
   let temporary: TemporaryStore;
   let store: Store;

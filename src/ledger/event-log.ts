@@ -81,7 +81,9 @@ async function commitAfter(
 }
 
 export async function newestSequence(reader: Reader): Promise<number> {
-  const row = await reader.get<{ last: number | null }>("SELECT MAX(sequence) AS last FROM events");
+  const row = await reader.get<{ last: number | null }>(
+    "SELECT MAX(sequence) AS last FROM events WHERE sequence < events_end()",
+  );
   return row?.last ?? 0;
 }
 
@@ -102,7 +104,7 @@ export async function eventsAfter(
   const { after, planId, limit } = wanted;
   const rows = await reader.all<EventRow>(
     `SELECT sequence, id, type, plan_id, at, details FROM events
-      WHERE sequence > ? ${planId === undefined ? "" : "AND plan_id = ?"} ORDER BY sequence LIMIT ?`,
+      WHERE sequence > ? AND sequence < events_end() ${planId === undefined ? "" : "AND plan_id = ?"} ORDER BY sequence LIMIT ?`,
     after,
     ...(planId === undefined ? [] : [planId]),
     limit,

@@ -127,7 +127,7 @@ export async function revokeLapsedLease(tx: Tx, planId: PlanId): Promise<void> {
 /** Throws when the lease is not held at this moment; called in the transaction of a write under it. */
 export async function assertHeld(tx: Tx, lease: Pick<LeaseFacts, "planId" | "epoch">): Promise<void> {
   const held = await tx.get(
-    "SELECT 1 FROM leases WHERE plan_id = ? AND epoch = ? AND expires_at > now_ms()",
+    "SELECT 1 FROM leases WHERE plan_id = ? AND epoch = ? AND expires_at > now_ms() FENCED",
     lease.planId,
     lease.epoch,
   );

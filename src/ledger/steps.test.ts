@@ -10,11 +10,11 @@ import { alteredStore } from "../testing/altered-store.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { actionInput, moveTo, planAt } from "../testing/fixtures.ts";
 import { planRows } from "../testing/plan-rows.ts";
-import { STORE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
+import { RACE_KINDS, TemporaryStore } from "../testing/temporary-store.ts";
 
 const TTL_MS = 600_000;
 
-describe.each(STORE_KINDS)("on a %s store", (kind) => {
+describe.each(RACE_KINDS)("on a %s store", (kind) => {
   const clock = new FakeClock();
   let temporary: TemporaryStore;
   let store: Store;

@@ -101,7 +101,7 @@ async function recordStep<T extends StepResult>(
     const inserted = await tx.run(
       `INSERT INTO steps (plan_id, phase, attempt, key, kind, epoch, result, at)
        SELECT plan_id, phase, ?, ?, ?, epoch, ?, now_ms() FROM leases
-        WHERE plan_id = ? AND phase = ? AND epoch = ? AND expires_at > now_ms()`,
+        WHERE plan_id = ? AND phase = ? AND epoch = ? AND expires_at > now_ms() FENCED`,
       lease.plan.attempt,
       key,
       kind,

@@ -28,7 +28,7 @@ export async function openValidationRun(
     const row = await tx.get<{ started_at: number }>(
       `INSERT INTO validation_runs (plan_id, attempt, number, place, tree, epoch, started_at)
        SELECT plan_id, ?, ?, ?, ?, epoch, now_ms() FROM leases
-        WHERE plan_id = ? AND phase = ? AND epoch = ? AND expires_at > now_ms()
+        WHERE plan_id = ? AND phase = ? AND epoch = ? AND expires_at > now_ms() FENCED
        RETURNING started_at`,
       plan.attempt,
       number,
@@ -56,7 +56,7 @@ export async function recordValidation(
       `INSERT INTO validation_results (plan_id, attempt, run, alias, attachment_id, position, validation_name, mode, passed,
          message, output, output_cut, changed_files, duration_ms, epoch, at)
        SELECT plan_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, epoch, now_ms() FROM leases
-        WHERE plan_id = ? AND phase = ? AND epoch = ? AND expires_at > now_ms()
+        WHERE plan_id = ? AND phase = ? AND epoch = ? AND expires_at > now_ms() FENCED
        RETURNING at`,
       lease.plan.attempt,
       run.number,

@@ -18,7 +18,7 @@ import type { HolderLine } from "../testing/paused-holder.ts";
 import { history, planRows } from "../testing/plan-rows.ts";
 import { Program } from "../testing/program.ts";
 import { seededRandom } from "../testing/random.ts";
-import { TemporaryStore } from "../testing/temporary-store.ts";
+import { TemporaryStore, wherePostgresRuns, type StoreKind } from "../testing/temporary-store.ts";
 import { completeApply } from "../testing/complete-apply.ts";
 import { sized } from "../testing/size.ts";
 
@@ -31,12 +31,14 @@ const TTL_MS = 400;
  */
 const HAMMER_TTL_MS = 200;
 
-describe("killed", () => {
+const KINDS: readonly StoreKind[] = ["file", ...wherePostgresRuns<StoreKind>("postgres")];
+
+describe.each(KINDS)("killed, on a %s store", (kind) => {
   test(
     `${ROUNDS} times at a random moment (seed ${SEED})`,
     { timeout: sized({ normal: 180_000, full: 1_800_000 }) },
     async () => {
-      await using temporary = await TemporaryStore.open("file");
+      await using temporary = await TemporaryStore.open(kind);
       const { url } = temporary.store;
       await new PlanLifecycleService({ store: temporary.store }).createAction(actionInput());
       const random = seededRandom(SEED);
@@ -65,7 +67,7 @@ describe("killed", () => {
         }
       }
       for (const hammer of hammers) await hammer[Symbol.asyncDispose]();
-      expect(acknowledged).toBeGreaterThan(ROUNDS * 20);
+      expect(acknowledged).toBeGreaterThan(ROUNDS * (kind === "file" ? 20 : 5));
     },
   );
 });
@@ -165,11 +167,11 @@ function start(service: PlanLifecycleService, id: PlanId, phase: Phase): Promise
   return phase === "execute" ? service.startExecute(id) : service.startApply(id);
 }
 
-describe("stopped for longer than its lease lasts", () => {
+describe.each(KINDS)("stopped for longer than its lease lasts, on a %s store", (kind) => {
   test.each(["the successor still works", "the successor is done", "the plan was cancelled"] as const)(
     "an owner that wakes up writes nothing: %s",
     async (afterwards) => {
-      await using temporary = await TemporaryStore.open("file");
+      await using temporary = await TemporaryStore.open(kind);
       const { store } = temporary;
       await using impatient = await openStore(store.url, { patienceMs: 1_000 });
       const service = new PlanLifecycleService({ store: impatient });

@@ -12,7 +12,7 @@ import { losses, winners } from "../testing/outcome.ts";
 import type { LeaseToken } from "../testing/plan-actor.ts";
 import { history, planRows } from "../testing/plan-rows.ts";
 import { RACES } from "../testing/race-table.ts";
-import { TemporaryStore, type StoreKind } from "../testing/temporary-store.ts";
+import { TemporaryStore, wherePostgresRuns, type StoreKind } from "../testing/temporary-store.ts";
 import { sized } from "../testing/size.ts";
 
 const ROUNDS = sized({ normal: 3, full: 30 });
@@ -22,6 +22,7 @@ describe.each([
   ["threads", "memory"],
   ["threads", "file"],
   ["processes", "file"],
+  ...wherePostgresRuns(["processes", "postgres"] as const),
 ] as const satisfies readonly (readonly [ActorHome, StoreKind])[])("%s on a %s store", (home, kind) => {
   let temporary: TemporaryStore;
   let store: Store;

@@ -13,6 +13,7 @@ import { findAction, findActions, insertAction, planCounts, updateActionState } 
 import { findFailures, findPlan, planIdsByPrefix } from "../store/tables/plans.ts";
 import { countPlans, findPlanSummaries, type PlanSummary } from "../store/tables/plan-summaries.ts";
 import { findOwnProfiles, requireProfile } from "../store/tables/profiles.ts";
+import { inLane } from "../store/in-lane.ts";
 import type { Store } from "../store/port.ts";
 import { replaceAction, requireSeen, type ReplaceRules } from "./replace-rules.ts";
 import { reviseStrategy } from "./revise-strategy.ts";
@@ -305,7 +306,7 @@ export class PlanLifecycleService {
   async rollbackPlan(planId: PlanId, checkpoint: string, options: MoveOptions = {}): Promise<RolledBack> {
     const reason = options.reason === undefined ? undefined : checkLine(options.reason, "reason");
     const { expectedVersion } = options;
-    return this.#store.transaction((tx) =>
+    return inLane(this.#store, planId).transaction((tx) =>
       rollBack(tx, this.#recordSource, { planId, checkpoint, expectedVersion, reason }),
     );
   }
@@ -319,11 +320,12 @@ export class PlanLifecycleService {
     const { holder = defaultHolder(), ttlMs = LEASE_TTL_MS } = options;
     if (!Number.isSafeInteger(ttlMs) || ttlMs < 1) throw new UsageError(`A lease cannot last ${ttlMs} ms.`);
     const lease: LeaseUse = { kind: "acquire", holder: checkLine(holder, "holder"), ttlMs };
-    const { plan, lease: facts } = await this.#store.transaction((tx) =>
+    const store = inLane(this.#store, planId);
+    const { plan, lease: facts } = await store.transaction((tx) =>
       transition(tx, this.#recordSource, { planId, operation, lease }),
     );
     if (facts === undefined) throw new Error(`${operation} did not take a lease`);
-    return new Lease({ store: this.#store, plan, phase, facts, ttlMs });
+    return new Lease({ store, plan, phase, facts, ttlMs });
   }
 
   async #end(
@@ -340,7 +342,7 @@ export class PlanLifecycleService {
       failure: failure === undefined ? undefined : checkFailure(failure),
       otherFailures: others.map(checkFailure),
     };
-    const { plan } = await this.#store.transaction((tx) => transition(tx, this.#recordSource, request));
+    const { plan } = await inLane(this.#store, planId).transaction((tx) => transition(tx, this.#recordSource, request));
     lease.stop();
     return plan;
   }
@@ -348,7 +350,7 @@ export class PlanLifecycleService {
   async #move(planId: PlanId, operation: PlanOperation, lease: LeaseUse, options: MoveOptions): Promise<Plan> {
     const reason = options.reason === undefined ? undefined : checkLine(options.reason, "reason");
     const { expectedVersion } = options;
-    const { plan } = await this.#store.transaction((tx) =>
+    const { plan } = await inLane(this.#store, planId).transaction((tx) =>
       transition(tx, this.#recordSource, { planId, operation, lease, expectedVersion, reason }),
     );
     return plan;

@@ -246,6 +246,7 @@ test("cut short at any of its statements, nothing of it is there", async () => {
     const transaction: Store["transaction"] = (unit) =>
       plan.store.transaction((tx) =>
         unit({
+          unitsOverlap: tx.unitsOverlap,
           get: (...call) => tx.get(...call),
           all: (...call) => tx.all(...call),
           run: (...call) => {

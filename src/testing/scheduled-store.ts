@@ -5,7 +5,7 @@
  * With `overlapping` the scheduler only lets the call begin, so that several are under way at once and share commits.
  */
 import type { Scheduler } from "fast-check";
-import type { Reader, Store, Tx } from "../store/port.ts";
+import type { Reader, Store, Tx, UnitOptions } from "../store/port.ts";
 
 export interface ScheduledStoreOptions {
   /** Names the caller in the scheduler's report. */
@@ -47,10 +47,14 @@ export function scheduledStore(store: Store, scheduler: Scheduler, options: Sche
   };
   return {
     url: store.url,
+    place: store.place,
+    unitsOverlap: store.unitsOverlap,
     contents: store.contents,
-    transaction: <T>(unit: (tx: Tx) => Promise<T>) => inTurn("transaction", () => store.transaction(observed(unit))),
+    transaction: <T>(unit: (tx: Tx) => Promise<T>, options?: UnitOptions) =>
+      inTurn("transaction", () => store.transaction(observed(unit), options)),
     read: <T>(query: (reader: Reader) => Promise<T>) => inTurn("read", () => store.read(query)),
     changeCounter: () => store.changeCounter(),
+    check: () => store.check(),
     onCommit: (listener) => store.onCommit(listener),
     close: () => store.close(),
     [Symbol.asyncDispose]: () => store.close(),

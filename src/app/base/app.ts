@@ -7,6 +7,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { DataDirectory } from "../../platform/data-directory.ts";
 import { findSetting, resolveSetting, type ResolvedSetting } from "../../domain/settings/settings.ts";
+import { STORE_SETTING } from "../../platform/settings/store-setting.ts";
 import { loginName } from "../../platform/user.ts";
 import type { AcpActorDefinition } from "../../domain/actor/acp-actor.ts";
 import type { ActorDefinition } from "../../domain/actor/actor.ts";
@@ -57,7 +58,7 @@ export interface AppParts {
   readonly directory: string;
   readonly environment: Environment;
   /** Settings that win over the environment and the configuration file, by key. */
-  readonly settings?: Readonly<Record<string, string>>;
+  readonly settings: Readonly<Record<string, string>>;
   /** Who acts; the configured user, or else the login name, unless given. */
   readonly user?: string | undefined;
   /** Hears of things that happen outside of a call: a recovery, a problem of the configuration. */
@@ -83,7 +84,7 @@ export class App {
     this.paths = parts.paths;
     this.environment = parts.environment;
     this.#directory = parts.directory;
-    this.#settings = parts.settings ?? {};
+    this.#settings = parts.settings;
     this.#user = parts.user;
     this.#tell = parts.tell;
   }
@@ -93,10 +94,22 @@ export class App {
     return this.#store;
   }
 
+  /** Whether there is a store already: to look at something makes none. */
+  async hasStore(): Promise<boolean> {
+    return existsSync(this.paths.database) || (await this.sharedStore()) !== undefined;
+  }
+
+  /** The address of the store that machines share; undefined for the one in the data directory. */
+  async sharedStore(): Promise<string | undefined> {
+    return (await this.setting(STORE_SETTING)).value;
+  }
+
   /** The first call after a crash finishes what the crash left half done. */
   async #open(): Promise<Store> {
     const { openStore } = await import("../../store/sqlite/open-store.ts");
-    const store = await openStore(`sqlite:${this.paths.database}`);
+    const address = await this.sharedStore();
+    const store = await openStore(address ?? `sqlite:${this.paths.database}`);
+    if (address !== undefined) await this.#beginOnShared(store);
     const { journalsToAttend } = await import("../../ledger/journal.ts");
     if ((await store.read(journalsToAttend)).length === 0) return store;
     const { recoverLandings } = await import("../../apply/plan-recovery.ts");
@@ -104,6 +117,16 @@ export class App {
     const parts = { store, user: await this.user(), data: new DataDirectory(this.paths.dataDir) };
     for (const notice of recoveryNotices(await recoverLandings(parts))) this.#tell(notice);
     return store;
+  }
+
+  /** The data directory is still needed, for all that belongs to this machine; seals are written apart from units. */
+  async #beginOnShared(store: Store): Promise<void> {
+    const { requireOwn } = await import("../../platform/ownership.ts");
+    const { makeDirectories } = await import("../../platform/directories.ts");
+    requireOwn(this.paths.dataDir, "The data directory");
+    makeDirectories(this.paths.dataDir);
+    const { keepSealed } = await import("../../store/tables/audit-sealer.ts");
+    this.#opened.use(await keepSealed(store));
   }
 
   async applier(projects: readonly string[] = []): Promise<PlanApplier> {

@@ -132,15 +132,12 @@ function diskSpace(dataDir: string): string {
 }
 
 async function database(app: App): Promise<string> {
-  if (!existsSync(app.paths.database)) throw new Warning(`${app.paths.database} is not there yet`, nextStep("init"));
+  if (!(await app.hasStore())) throw new Warning(`${app.paths.database} is not there yet`, nextStep("init"));
   const store = await app.store();
-  const result = await store.read(async (reader) => ({
-    check: await reader.get<{ quick_check: string }>("PRAGMA quick_check(1)"),
-    schema: await reader.get<{ version: number }>("SELECT MAX(version) AS version FROM schema_migrations"),
-  }));
-  if (result.check?.quick_check !== "ok")
-    throw new AgentsError("store_corrupt", `damaged: ${result.check?.quick_check}`);
-  return `${app.paths.database} (schema ${result.schema?.version}, intact)`;
+  const schema = await store.read((reader) =>
+    reader.get<{ version: number }>("SELECT MAX(version) AS version FROM schema_migrations"),
+  );
+  return `${store.place} (schema ${schema?.version}, ${await store.check()})`;
 }
 
 async function confinement(): Promise<string> {
@@ -214,7 +211,7 @@ const CLOCK_SLACK_MS = 60_000;
 /** Leases and ages are judged by the clock: one that went back makes new entries older than those that are there. */
 async function clock(app: App): Promise<string> {
   const now = Date.now();
-  const newest = existsSync(app.paths.database) ? await (await app.store()).read(newestAuditAt) : undefined;
+  const newest = (await app.hasStore()) ? await (await app.store()).read(newestAuditAt) : undefined;
   if (newest === undefined || newest <= now + CLOCK_SLACK_MS) return new Date(now).toISOString();
   const text = `it is ${new Date(now).toISOString()} here, and the newest entry of the audit log is of ${new Date(newest).toISOString()}`;
   throw new Warning(text, { text: "timedatectl status" });

@@ -9,6 +9,15 @@ import { dayCost, DayCost } from "../queries/spending.ts";
 
 const Counts = z.strictObject({ actions: z.int(), projects: z.int(), plans: z.int() });
 
+const Database = z.strictObject({
+  kind: z.enum(["sqlite", "postgresql"]),
+  /** A file, or an address without its password. */
+  path: z.string(),
+  exists: z.boolean(),
+  /** Of a file. */
+  sizeBytes: z.int().nullable(),
+});
+
 export const operation = defineOperation({
   input: z.strictObject({}),
   output: z.strictObject({
@@ -19,7 +28,7 @@ export const operation = defineOperation({
     dataDir: z.string(),
     config: z.string(),
     configExists: z.boolean(),
-    database: z.strictObject({ path: z.string(), exists: z.boolean(), sizeBytes: z.int() }),
+    database: Database,
     user: z.string(),
     format: z.string().nullable(),
     counts: Counts.nullable(),
@@ -27,8 +36,8 @@ export const operation = defineOperation({
     nextSteps: NextSteps.optional(),
   }),
   run: async (app) => {
-    const { dataDir, config, database } = app.paths;
-    const exists = existsSync(database);
+    const { dataDir, config } = app.paths;
+    const exists = await app.hasStore();
     return {
       version: VERSION,
       node: process.versions.node,
@@ -37,7 +46,7 @@ export const operation = defineOperation({
       dataDir,
       config,
       configExists: existsSync(config),
-      database: { path: database, exists, sizeBytes: exists ? statSync(database).size : 0 },
+      database: await databaseFacts(app, exists),
       user: await app.user(),
       format: (await app.setting("core.format")).value ?? null,
       counts: exists ? await entityCounts(app) : null,
@@ -46,6 +55,13 @@ export const operation = defineOperation({
     };
   },
 });
+
+async function databaseFacts(app: App, exists: boolean): Promise<z.output<typeof Database>> {
+  const { database } = app.paths;
+  if ((await app.sharedStore()) === undefined)
+    return { kind: "sqlite", path: database, exists, sizeBytes: exists ? statSync(database).size : 0 };
+  return { kind: "postgresql", path: (await app.store()).place, exists, sizeBytes: null };
+}
 
 async function entityCounts(app: App): Promise<z.output<typeof Counts>> {
   const plans = await app.plans();

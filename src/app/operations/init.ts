@@ -32,10 +32,11 @@ export const operation = defineOperation({
     nextSteps: NextSteps,
   }),
   run: async (app, wishes, call) => {
-    const { dataDir, config, database } = app.paths;
-    const paths = { data_dir: dataDir, config, database };
-    const existing = KEYS.filter((key) => existsSync(paths[key]));
-    await app.store();
+    const { dataDir, config } = app.paths;
+    const paths = { data_dir: dataDir, config, database: app.paths.database };
+    const isShared = (await app.sharedStore()) !== undefined;
+    const existing = KEYS.filter((key) => existsSync(paths[key]) || (key === "database" && isShared));
+    const { place: database } = await app.store();
     createConfig(config);
     const made = await setUp(app, wishes, call, async (actor, maxOutputTokens) => {
       const { operation: asking } = await import("./actor-run.ts");

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import * as z from "zod";
 import { nextStep, type NextStep } from "../../domain/errors/next-step.ts";
 import { RUN_ACTION } from "../../runs/run-setup.ts";
@@ -30,7 +29,7 @@ export const operation = defineOperation({
     }),
   ]),
   run: async (app, { directory }) => {
-    if (!existsSync(app.paths.database)) {
+    if (!(await app.hasStore())) {
       return { initialised: false as const, nextSteps: [RUN, nextStep("init"), HELP] };
     }
     const service = await app.plans();

@@ -32,20 +32,21 @@ export const operation = defineOperation({
     nextSteps: NextSteps,
   }),
   run: async (app, { discard }, call) => {
-    const ours = ourPaths(app);
-    const plans = existsSync(app.paths.database) ? await plansLeft(app, call) : [];
+    const isShared = (await app.sharedStore()) !== undefined;
+    const ours = ourPaths(app, isShared);
+    const plans = !isShared && existsSync(app.paths.database) ? await plansLeft(app, call) : [];
     if (plans.length > 0 && call.answers !== "person" && !discard) throw unappliedError(plans);
     const nextSteps = [{ text: "npm uninstall -g cleveragents" }];
     const nothing = { removed: [], left: [], unapplied: plans, nextSteps };
     if (ours.length > 0 && !(await confirmed(call, questionOf(app, ours, plans))))
       return { ...nothing, declined: true };
     // The refs that plans keep in the user's repositories, as far as their plans have ended.
-    if (existsSync(app.paths.database)) {
+    if (isShared || existsSync(app.paths.database)) {
       const { operation: cleanup } = await import("./cleanup-run.ts");
       await cleanup.run(app, {}, { ...call, ask: async () => ({ kind: "yes" }), answers: "program" });
     }
     // To look at it, the database made files of its own beside it.
-    const all = ourPaths(app);
+    const all = ourPaths(app, isShared);
     for (const path of all) rmSync(path, { recursive: true, force: true });
     const directories = [...new Set([app.paths.dataDir, dirname(app.paths.config)])].filter((one) => existsSync(one));
     const left = directories.flatMap((directory) => readdirSync(directory).map((name) => join(directory, name)));
@@ -54,11 +55,14 @@ export const operation = defineOperation({
   },
 });
 
-/** The paths that CleverAgents makes, as far as they are there. A directory without a database may not be ours. */
-function ourPaths(app: App): string[] {
+/**
+ * The paths that CleverAgents makes, as far as they are there. A directory without a database may not be ours, unless
+ * the database is a shared one, which is left as it is.
+ */
+function ourPaths(app: App, isShared: boolean): string[] {
   const { dataDir, config, database } = app.paths;
   if (existsSync(join(dataDir, ".git"))) throw sharedError(dataDir);
-  if (!existsSync(database)) return existsSync(config) ? [config] : [];
+  if (!existsSync(database) && !isShared) return existsSync(config) ? [config] : [];
   const data = new DataDirectory(dataDir);
   const named = [
     data.database,

@@ -52,6 +52,7 @@ test("a model of which enough is known is not asked for", async () => {
     paths: resolvePaths({ dataDir }, {}, dataDir),
     directory: dataDir,
     environment: { OPENAI_API_KEY: "a-key-for-tests" },
+    settings: {},
     tell: tellNothing,
   });
   expect(await localModels(app, [{ provider: "openai", model: "gpt-5" }])).toEqual([]);

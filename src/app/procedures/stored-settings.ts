@@ -5,6 +5,9 @@ import { findSetting, shownValue, type ResolvedSetting, type Setting } from "../
 import { maskSecrets } from "../../domain/secrets/redaction.ts";
 import { removeConfigValue, setConfigValue } from "../../platform/settings/config-file.ts";
 import { credentialsFile, isCredential, removeCredential, setCredential } from "../../platform/settings/credentials.ts";
+import { STORE_SETTING } from "../../platform/settings/store-setting.ts";
+import { openStore } from "../../store/sqlite/open-store.ts";
+import type { Store } from "../../store/port.ts";
 import type { App } from "../base/app.ts";
 
 /**
@@ -16,7 +19,8 @@ export async function storeSetting(
   setting: Setting,
   { value, project }: { readonly value: string; readonly project?: string | undefined },
 ): Promise<{ readonly previous: string | undefined; readonly file: string }> {
-  const store = await app.store();
+  await using own = await ownRecord(app, setting.key);
+  const store = own ?? (await app.store());
   const user = await app.user();
   const shown = shownValue(setting, value);
   // The value before, as it may be shown.
@@ -44,7 +48,8 @@ export async function removeSetting(
     project,
   }: { readonly key: string; readonly setting: Setting | undefined; readonly project: string | undefined },
 ): Promise<{ readonly previous: string; readonly file: string } | undefined> {
-  const store = await app.store();
+  await using own = await ownRecord(app, key);
+  const store = own ?? (await app.store());
   const user = await app.user();
   let previous = "";
   const record = async (old: string): Promise<void> => {
@@ -58,6 +63,14 @@ export async function removeSetting(
     ? removeCredential(dataDir, key, record)
     : removeConfigValue(config, { key, project }, record));
   return removed ? { previous, file } : undefined;
+}
+
+/**
+ * Which store a machine uses is recorded in its own one: a shared one that cannot be reached, or an address that was
+ * mistyped, must not be in the way of another.
+ */
+async function ownRecord(app: App, key: string): Promise<Store | undefined> {
+  return key === STORE_SETTING ? openStore(`sqlite:${app.paths.database}`) : undefined;
 }
 
 /** A setting as it may be seen: the values of keys are hidden. */

@@ -41,7 +41,7 @@ function offerCases(): string {
 
 const WALK = `    if [ -n "$takes" ]; then
       if [ "$word" != "=" ]; then
-        case "$takes" in --data-dir|--config-path) given+=("$takes" "$word") ;; esac
+        case "$takes" in --data-dir|--store|--config-path) given+=("$takes" "$word") ;; esac
         takes=""
       fi
       continue
@@ -177,7 +177,7 @@ const FISH_COMPLETE = `function __agents_complete
   set -l given
   for word in $words[2..-1]
     if test -n "$takes"
-      if contains -- $takes --data-dir --config-path
+      if contains -- $takes --data-dir --store --config-path
         set -a given $takes $word
       end
       set takes ""

@@ -81,6 +81,7 @@ const GLOBAL_OPTIONS: readonly (Offered & { readonly offer?: Offer })[] = [
   { word: "--format", about: "how output looks", offer: `=${OUTPUT_FORMATS.join(" ")}` },
   { word: "-f", about: "how output looks", offer: `=${OUTPUT_FORMATS.join(" ")}` },
   { word: "--data-dir", about: "where everything is kept", offer: "directories" },
+  { word: "--store", about: "a PostgreSQL database that machines share", offer: "none" },
   { word: "--config-path", about: "the configuration file", offer: "files" },
   { word: "--verbose", about: "say more; shows the cause of errors" },
   { word: "--help", about: "show help" },

@@ -1,5 +1,4 @@
 /** The names that a completion script offers, each with a few words about it. */
-import { existsSync } from "node:fs";
 import type { CleverAgents } from "../../app/open.ts";
 import { oneLine } from "../terminal/terminal-text.ts";
 import type { ValueKind } from "./completion-table.ts";
@@ -10,7 +9,7 @@ type Value = readonly [name: string, about: string];
 
 /** Nothing where there is no data yet: a press of a key does not make a database. */
 export async function completionValues(kind: ValueKind, agents: CleverAgents, directory: string): Promise<string> {
-  if (kind !== "key" && !existsSync(agents.paths.database)) return "";
+  if (kind !== "key" && !(await agents.hasStore())) return "";
   const values = await named(kind, agents, directory);
   return values.map(([name, about]) => `${name}\t${oneLine(about).replaceAll("\t", " ").slice(0, 80)}\n`).join("");
 }

@@ -16,6 +16,7 @@ export interface ParsedCall {
 export interface ParsedGlobals {
   readonly format?: string | undefined;
   readonly dataDir?: string | undefined;
+  readonly store?: string | undefined;
   readonly configPath?: string | undefined;
   readonly verbose: number;
   /** Progress as plain lines, also on a terminal. */
@@ -64,8 +65,9 @@ export function buildProgram(
     });
   }
   const globals = (): ParsedGlobals => {
-    const { format, dataDir, configPath, plainProgress = false, events = false } = root.opts<Partial<ParsedGlobals>>();
-    return { format, dataDir, configPath, verbose, plainProgress, events };
+    const { plainProgress = false, events = false, ...named } = root.opts<Partial<ParsedGlobals>>();
+    const { format, dataDir, store, configPath } = named;
+    return { format, dataDir, store, configPath, verbose, plainProgress, events };
   };
   const parse = (argv: readonly string[]): ParsedCall | "overview" | undefined => {
     try {
@@ -87,6 +89,7 @@ function rootCommand(onVerbose: () => number): Command {
     .description("Plans carried out by AI agents on your repositories, many at a time.")
     .addOption(new Option("-f, --format <format>", "how output looks").choices(OUTPUT_FORMATS))
     .option("--data-dir <path>", "where everything is kept")
+    .option("--store <address>", "a PostgreSQL database that machines share")
     .option("--config-path <path>", "the configuration file")
     .option("-v, --verbose", "say more; shows the cause of errors", onVerbose)
     .option("--plain-progress", "progress as plain lines, for screen readers")
@@ -212,7 +215,7 @@ function usageError(error: CommanderError, argv: readonly string[]): UsageError 
   });
 }
 
-const WITH_VALUE = new Set(["-f", "--format", "--data-dir", "--config-path"]);
+const WITH_VALUE = new Set(["-f", "--format", "--data-dir", "--store", "--config-path"]);
 
 /** The command or group that the words name, as far as they name one. */
 export function commandPath(argv: readonly string[]): string {

@@ -72,6 +72,19 @@ export const SETTINGS: readonly Setting[] = [
     },
   },
   {
+    key: "core.store",
+    env: "CLEVERAGENTS_STORE",
+    default: undefined,
+    description:
+      "The address of a PostgreSQL database that several machines share, such as postgres://user@host:5432/name (otherwise a file in the data directory)",
+    perProject: false,
+    secret: true,
+    problem: (value) =>
+      /^postgres(ql)?:\/\/./.test(value) && URL.canParse(value)
+        ? undefined
+        : "must be an address like postgres://user@host:5432/name",
+  },
+  {
     key: "core.user",
     env: "CLEVERAGENTS_USER",
     default: undefined,

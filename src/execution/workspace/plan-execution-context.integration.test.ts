@@ -10,7 +10,7 @@ import type { ChangeEntry } from "../../domain/plan/change-entry.ts";
 import { ActorGroup, soon, type ActorHome } from "../../testing/actor-group.ts";
 import { actionInput, created, planAt } from "../../testing/fixtures.ts";
 import { losses, winners } from "../../testing/outcome.ts";
-import { TemporaryStore, type StoreKind } from "../../testing/temporary-store.ts";
+import { TemporaryStore, wherePostgresRuns, type StoreKind } from "../../testing/temporary-store.ts";
 
 const ACTORS = 4;
 const PATHS = 25;
@@ -19,6 +19,7 @@ describe.each([
   ["threads", "memory"],
   ["threads", "file"],
   ["processes", "file"],
+  ...wherePostgresRuns(["processes", "postgres"] as const),
 ] as const satisfies readonly (readonly [ActorHome, StoreKind])[])("%s on a %s store", (home, kind) => {
   test("all record into all changesets at once; some are closed meanwhile, then the lease is lost", async () => {
     await using temporary = await TemporaryStore.open(kind);

@@ -13,6 +13,7 @@ import { ChangesetStore } from "../../ledger/changesets.ts";
 import type { CallStart } from "../../ledger/invocations.ts";
 import type { Lease } from "../../ledger/leases.ts";
 import { maskedJson } from "../../platform/masking.ts";
+import { inLane } from "../../store/in-lane.ts";
 import type { Store } from "../../store/port.ts";
 
 /**
@@ -40,8 +41,8 @@ export class PlanExecutionContext {
 
   constructor(parts: { store: Store; plan: PlanId | { readonly id: PlanId }; lease?: Lease; ids?: IdGenerator }) {
     this.#ids = parts.ids ?? monotonicIds();
-    this.#changesets = new ChangesetStore(parts.store, this.#ids);
     this.#planId = typeof parts.plan === "string" ? parts.plan : parts.plan.id;
+    this.#changesets = new ChangesetStore(inLane(parts.store, this.#planId), this.#ids);
     this.#epoch = parts.lease?.epoch;
     if (parts.lease !== undefined && parts.lease.planId !== this.#planId) {
       throw new PlanError(`The lease is for plan ${parts.lease.planId}, not for ${this.#planId}.`);
@@ -98,7 +99,12 @@ export class PlanExecutionContext {
    * one.
    */
   static attach(parts: { store: Store; changesetId: ChangesetId; epoch: number | undefined }): ChangesetHandle {
-    return new ChangesetHandle(new ChangesetStore(parts.store), parts.changesetId, parts.epoch, () => undefined);
+    return new ChangesetHandle(
+      new ChangesetStore(inLane(parts.store, parts.changesetId)),
+      parts.changesetId,
+      parts.epoch,
+      () => undefined,
+    );
   }
 
   #current(): ChangesetHandle {

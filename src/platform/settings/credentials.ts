@@ -1,4 +1,5 @@
 import { chmodSync, existsSync } from "node:fs";
+import { STORE_SETTING } from "./store-setting.ts";
 import { DataDirectory } from "../data-directory.ts";
 import { AgentsError } from "../../domain/errors/errors.ts";
 import { providerSetting } from "../../domain/settings/provider-settings.ts";
@@ -18,7 +19,8 @@ export function credentialsFile(dataDir: string): string {
 
 /** Whether the value of this key of the configuration belongs there. */
 export function isCredential(key: string): boolean {
-  return providerSetting(key)?.secret === true;
+  // The address of a shared store may hold a password.
+  return key === STORE_SETTING || providerSetting(key)?.secret === true;
 }
 
 export async function setCredential(

@@ -1,7 +1,7 @@
 /**
- * Opens stores on SQLite: in memory, shared by the threads of a process, or in a file, shared by any number of
- * processes. A database of an older version is migrated; one of a newer version, or of another program, is left as it
- * is.
+ * Opens stores: on SQLite in memory, shared by the threads of a process, or in a file, shared by any number of
+ * processes; on PostgreSQL, shared by any number of machines. A database of an older version is migrated; one of a
+ * newer version, or of another program, is left as it is.
  */
 import { randomUUID } from "node:crypto";
 import { accessSync, closeSync, constants, openSync } from "node:fs";
@@ -34,7 +34,8 @@ export interface OpenStoreOptions {
 
 /**
  * Opens a store: `memory:` is a new one that lives as long as one handle on it is open (its `url` opens the same one in
- * another thread), `sqlite:<file>` is a file that any number of processes share.
+ * another thread), `sqlite:<file>` is a file that any number of processes share, `postgres://…` a database that any
+ * number of machines share.
  *
  * ```ts
  * await using store = await openStore("memory:");
@@ -48,7 +49,17 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
   if (url.startsWith("sqlite:") && url.length > "sqlite:".length) {
     return openFile(resolve(url.slice("sqlite:".length)), ways);
   }
-  throw new UsageError(`"${url}" is not the address of a store.`, { next: [{ text: "use memory: or sqlite:<file>" }] });
+  if (isPostgres(url)) {
+    const { openPostgres } = await import("../postgres/open-postgres.ts");
+    return openPostgres(url, { clock: options.clock, patienceMs, rerun });
+  }
+  throw new UsageError("This is not the address of a store.", {
+    next: [{ text: "use memory:, sqlite:<file> or postgres://user@host:5432/database" }],
+  });
+}
+
+function isPostgres(url: string): boolean {
+  return /^postgres(ql)?:\/\//.test(url);
 }
 
 /**

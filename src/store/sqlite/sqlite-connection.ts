@@ -2,6 +2,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { StoreError, UnitOfWorkError } from "../../domain/errors/errors.ts";
 import type { Clock } from "../../domain/names/ids.ts";
+import { requireStorable } from "../parameters.ts";
 import type { Reader, SqlValue, Tx } from "../port.ts";
 
 /** Two processes writing one WAL can corrupt it in older versions. */
@@ -23,6 +24,8 @@ export class SqliteConnection {
     try {
       assertVersion(this.#database);
       this.#database.function("now_ms", () => BigInt(Math.trunc(clock())));
+      // With one writer at a time no event is committed late.
+      this.#database.function("events_end", () => Number.MAX_SAFE_INTEGER);
       if (!options.memory) this.#database.exec("PRAGMA synchronous = FULL");
     } catch (error) {
       this.#database.close();
@@ -58,7 +61,8 @@ export class SqliteConnection {
   #prepare(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      statement = this.#database.prepare(sql);
+      // The writer's lock keeps every row as it is.
+      statement = this.#database.prepare(sql.replace(/\bFENCED\b/, ""));
       this.#statements.set(sql, statement);
     }
     return statement;
@@ -71,15 +75,19 @@ export class SqliteConnection {
 export class SqliteTx implements Reader, Tx {
   readonly #connection: SqliteConnection;
   readonly #onError: (error: unknown) => unknown;
+  readonly unitsOverlap = false;
   #ended = false;
+  #failure: { readonly error: unknown } | undefined;
 
   constructor(connection: SqliteConnection, onError: (error: unknown) => unknown) {
     this.#connection = connection;
     this.#onError = onError;
   }
 
-  end(): void {
+  /** The first failure of a statement, which ends the unit, caught or not. */
+  end(): { readonly error: unknown } | undefined {
     this.#ended = true;
+    return this.#failure;
   }
 
   async get<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<Row | undefined> {
@@ -96,32 +104,19 @@ export class SqliteTx implements Reader, Tx {
 
   #do<T>(statement: () => T): T {
     if (this.#ended) throw new UnitOfWorkError("A statement was issued after its unit of work had ended.");
+    if (this.#failure !== undefined) throw this.#failure.error;
     try {
       return statement();
     } catch (error) {
-      throw this.#onError(error);
+      this.#failure = { error: this.#onError(error) };
+      throw this.#failure.error;
     }
   }
 }
 
 function checked(parameters: readonly SqlValue[]): SQLInputValue[] {
-  for (let index = 0; index < parameters.length; index += 1) {
-    const value = parameters[index];
-    if (!storable(value)) {
-      throw new UnitOfWorkError(
-        `SQL parameter ${index + 1} is ${Object.prototype.toString.call(value)}, which no column holds.`,
-      );
-    }
-  }
+  requireStorable(parameters);
   return parameters as SQLInputValue[];
-}
-
-/** Whether a value comes back from the database exactly as it was given. */
-function storable(value: unknown): boolean {
-  if (typeof value === "string") return value.isWellFormed();
-  if (typeof value === "number")
-    return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
-  return value === null || value instanceof Uint8Array;
 }
 
 function assertVersion(database: DatabaseSync): void {

@@ -5,13 +5,14 @@
  * rollback of one would take a neighbor's statements along. Reads use a second connection and so never see uncommitted
  * rows. One writer at a time makes units serializable and numbers events in commit order.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
 import { StoreError, UnitOfWorkError } from "../../domain/errors/errors.ts";
 import { FileContents, ROW_CONTENTS } from "../contents/content-files.ts";
 import { Lane } from "../../platform/lane.ts";
 import { withPatience } from "../../platform/patience.ts";
 import { SqliteTx, type SqliteConnection } from "./sqlite-connection.ts";
 import { endsTransaction, isBusy, storeError } from "../../platform/sqlite-errors.ts";
+import { tell } from "../listeners.ts";
+import { UnitContext } from "../unit-context.ts";
 import type { ContentPort, Reader, Store, Tx } from "../port.ts";
 
 const MAX_BATCH = 256;
@@ -40,6 +41,8 @@ export interface SqliteStoreParts {
 
 export class SqliteStore implements Store {
   readonly url: string;
+  readonly place: string;
+  readonly unitsOverlap = false;
   readonly contents: ContentPort;
   readonly #file: string;
   readonly #writer: SqliteConnection;
@@ -48,7 +51,7 @@ export class SqliteStore implements Store {
   readonly #runs: number;
   readonly #writeLane: Lane;
   readonly #readLane: Lane;
-  readonly #insideUnit = new AsyncLocalStorage<true>();
+  readonly #context = new UnitContext();
   readonly #commitListeners = new Set<() => void>();
   #waiting: PendingUnit[] = [];
   #pump: Promise<void> | undefined;
@@ -57,6 +60,7 @@ export class SqliteStore implements Store {
 
   constructor(parts: SqliteStoreParts) {
     this.url = parts.url;
+    this.place = parts.memory ? "memory" : parts.file;
     this.contents = parts.memory ? ROW_CONTENTS : new FileContents(`${parts.file}.contents`);
     this.#file = parts.file;
     this.#writer = parts.writer;
@@ -67,11 +71,12 @@ export class SqliteStore implements Store {
     this.#readLane = parts.memory ? this.#writeLane : new Lane();
   }
 
+  /** Units of all lanes run one after another here, in the order in which they were asked for. */
   transaction<T>(unit: (tx: Tx) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#assertOutside("transaction");
       this.#waiting.push({
-        run: this.#inOwnContext(unit),
+        run: this.#context.ofCaller(unit),
         acknowledge: (outcome) => ("error" in outcome ? reject(outcome.error) : resolve(outcome.value as T)),
       });
       this.#pump ??= this.#runBatches();
@@ -80,7 +85,7 @@ export class SqliteStore implements Store {
 
   async read<T>(query: (reader: Reader) => Promise<T>): Promise<T> {
     this.#assertOutside("read");
-    const run = this.#inOwnContext(query);
+    const run = this.#context.ofCaller(query);
     return this.#readLane.run(async () => {
       let outcome = NOT_RUN;
       for (let at = 0; at < this.#runs; at += 1) outcome = await this.#readOnce(run);
@@ -117,6 +122,12 @@ export class SqliteStore implements Store {
     return () => this.#commitListeners.delete(listener);
   }
 
+  async check(): Promise<string> {
+    const row = await this.read((reader) => reader.get<{ quick_check: string }>("PRAGMA quick_check(1)"));
+    if (row?.quick_check !== "ok") throw new StoreError("store_corrupt", `damaged: ${row?.quick_check}`);
+    return "intact";
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#finish();
     return this.#closing;
@@ -137,19 +148,8 @@ export class SqliteStore implements Store {
   }
 
   #assertOutside(what: string): void {
-    if (this.#insideUnit.getStore() === true) {
-      throw new UnitOfWorkError(`store.${what}() was called inside a unit of work; use the unit's own handle.`);
-    }
+    this.#context.assertOutside(what);
     if (this.#closing !== undefined) throw new StoreError("store_failed", "The store is closed.");
-  }
-
-  /**
-   * A unit runs later, on its turn, but in the async context of its caller; a flag in that context marks it as inside a
-   * unit.
-   */
-  #inOwnContext<H, T>(unit: (handle: H) => Promise<T>): (handle: H) => Promise<T> {
-    const inContext = AsyncLocalStorage.snapshot();
-    return async (handle) => inContext(() => this.#insideUnit.run(true, unit, handle));
   }
 
   async #runBatches(): Promise<void> {
@@ -229,9 +229,10 @@ export class SqliteStore implements Store {
     const tx = new SqliteTx(connection, onError);
     return new Promise<Settled>((resolve) => {
       const finish = (outcome: Settled): void => {
-        tx.end();
+        const failure = tx.end();
         clearImmediate(watchdog);
-        resolve(outcome);
+        // A unit that caught the failure of its statement has failed all the same.
+        resolve(failure !== undefined && !("error" in outcome) ? failure : outcome);
       };
       const watchdog = setImmediate(() =>
         finish({
@@ -262,14 +263,5 @@ export class SqliteStore implements Store {
     } catch (error) {
       throw storeError(error, this.#file);
     }
-  }
-}
-
-/** An error of one listener stops neither the other listeners nor the store. */
-function tell(listener: () => void): void {
-  try {
-    listener();
-  } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error));
   }
 }

@@ -138,7 +138,7 @@ export interface ActionFilter {
 
 export async function findActions(reader: Reader, filter: ActionFilter): Promise<Action[]> {
   const rows = await reader.all<ActionRow>(
-    "SELECT * FROM actions WHERE (? IS NULL OR namespace = ?) AND (? IS NULL OR state = ?) ORDER BY key",
+    "SELECT * FROM actions WHERE (CAST(? AS TEXT) IS NULL OR namespace = ?) AND (CAST(? AS TEXT) IS NULL OR state = ?) ORDER BY key",
     filter.namespace?.toLowerCase() ?? null,
     filter.namespace?.toLowerCase() ?? null,
     filter.state ?? null,

@@ -93,7 +93,7 @@ export async function findActor(reader: Reader, name: QualifiedName): Promise<Ac
 
 export async function findActors(reader: Reader, namespace?: string): Promise<Actor[]> {
   const rows = await reader.all<ActorRow>(
-    "SELECT * FROM actors WHERE (? IS NULL OR namespace = ?) ORDER BY key",
+    "SELECT * FROM actors WHERE (CAST(? AS TEXT) IS NULL OR namespace = ?) ORDER BY key",
     namespace?.toLowerCase() ?? null,
     namespace?.toLowerCase() ?? null,
   );

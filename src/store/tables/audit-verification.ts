@@ -8,13 +8,13 @@ import {
   FIRST_HASH,
   newestSeal,
   planOfEntry,
-  sealAudit,
   sealHash,
   SYSTEM_CHAIN,
   type AuditRow,
   type SealHead,
   type SealRow,
 } from "./audit.ts";
+import { sealLog } from "./audit-sealer.ts";
 import type { Store } from "../port.ts";
 
 export interface AuditVerification {
@@ -51,9 +51,7 @@ export async function verifyAudit(
     (await checkExpected(store, options.expect));
   // Only a log that verifies is sealed: a seal over a broken one would vouch for it.
   const head =
-    problem === undefined
-      ? await store.transaction((tx) => sealAudit(tx, options.at))
-      : await store.read((reader) => newestSeal(reader));
+    problem === undefined ? await sealLog(store, options.at) : await store.read((reader) => newestSeal(reader));
   const covered = options.expect === undefined ? undefined : await coveredBy(store, options.expect);
   const sinceExpected = covered === undefined ? undefined : entries.count - covered;
   const { count, chains } = entries;

@@ -11,8 +11,11 @@ import type { Reader, Tx } from "../port.ts";
 export const SYSTEM_CHAIN = "system";
 const FIRST_HASH = "0".repeat(64);
 
-/** A seal is written with every 256th entry (and by `audit verify`): its cost is spread over the entries it covers. */
-const SEAL_EVERY = 256;
+/**
+ * A seal is written with every 256th entry (and by `audit verify`): its cost is spread over the entries it covers.
+ * Where units overlap, a seal in the unit of a plan would conflict with those of all others: see audit-sealer.ts.
+ */
+export const SEAL_EVERY = 256;
 
 export interface AuditRecord {
   readonly id: string;
@@ -57,18 +60,21 @@ export interface SealHead {
 }
 
 /**
- * Appends to the chain. The head row is read and replaced in the caller's transaction, so positions have no gap and no
- * twin.
+ * Appends to the chain. The head row is taken first, in one statement that finds or makes it, so that positions have no
+ * gap and no twin, and units that overlap wait for each other here and not later, when one of them would have to begin
+ * again.
  */
 export async function appendAudit(tx: Tx, record: AuditRecord): Promise<void> {
   const head = await tx.get<{ length: number; head_hash: string }>(
-    "SELECT length, head_hash FROM audit_chains WHERE chain = ?",
+    `INSERT INTO audit_chains (chain, length, head_hash, sealed_length) VALUES (?, 1, ?, 0)
+     ON CONFLICT (chain) DO UPDATE SET length = audit_chains.length + 1 RETURNING length, head_hash`,
     record.chain,
+    FIRST_HASH,
   );
   const entry = {
     id: record.id,
     chain: record.chain,
-    position: (head?.length ?? 0) + 1,
+    position: head?.length ?? 1,
     type: record.type,
     plan_version: record.plan?.version ?? null,
     status: record.plan?.status ?? null,
@@ -96,23 +102,28 @@ export async function appendAudit(tx: Tx, record: AuditRecord): Promise<void> {
     entry.previous_hash,
     hash,
   );
-  await tx.run(
-    `INSERT INTO audit_chains (chain, length, head_hash, sealed_length) VALUES (?, ?, ?, 0)
-     ON CONFLICT (chain) DO UPDATE SET length = excluded.length, head_hash = excluded.head_hash`,
-    entry.chain,
-    entry.position,
-    hash,
-  );
-  if ((inserted?.sequence ?? 0) % SEAL_EVERY === 0) await sealAudit(tx, record.at);
+  await tx.run("UPDATE audit_chains SET head_hash = ? WHERE chain = ?", hash, entry.chain);
+  if (tx.unitsOverlap || (inserted?.sequence ?? 0) % SEAL_EVERY !== 0) return;
+  await markSealed(tx, (await sealAudit(tx, record.at)).heads);
 }
 
-/** Seals every chain that grew since the last seal; returns the newest seal, or undefined while the log is empty. */
-export async function sealAudit(tx: Tx, at: number): Promise<SealRow | undefined> {
+export interface Sealing {
+  /** The newest seal; undefined while the log is empty. */
+  readonly seal: SealRow | undefined;
+  /** The chains that it covers, if it is a new one. */
+  readonly heads: readonly SealHead[];
+}
+
+/**
+ * Seals every chain that grew since the last seal. It only reads the heads, so that it stops no unit that appends; a
+ * chain that is not marked afterwards is sealed once more by the next seal, which does no harm.
+ */
+export async function sealAudit(tx: Tx, at: number): Promise<Sealing> {
   const last = await newestSeal(tx);
   const heads = await tx.all<SealHead>(
     "SELECT chain, length, head_hash AS hash FROM audit_chains WHERE length > sealed_length ORDER BY chain",
   );
-  if (heads.length === 0) return last;
+  if (heads.length === 0) return { seal: last, heads };
   const seal = { number: (last?.number ?? 0) + 1, at, previous_hash: last?.hash ?? FIRST_HASH };
   const hash = sealHash(seal, heads);
   await tx.run(
@@ -130,9 +141,28 @@ export async function sealAudit(tx: Tx, at: number): Promise<SealRow | undefined
       head.length,
       head.hash,
     );
-    await tx.run("UPDATE audit_chains SET sealed_length = length WHERE chain = ?", head.chain);
   }
-  return { ...seal, hash };
+  return { seal: { ...seal, hash }, heads };
+}
+
+/** Remembers how far these chains are sealed, so that the next seal need not look at them. */
+export async function markSealed(tx: Tx, heads: readonly SealHead[]): Promise<void> {
+  for (const { chain, length } of heads) {
+    await tx.run(
+      "UPDATE audit_chains SET sealed_length = ? WHERE chain = ? AND sealed_length < ?",
+      length,
+      chain,
+      length,
+    );
+  }
+}
+
+/** How many entries no seal covers yet. */
+export async function unsealedEntries(reader: Reader): Promise<number> {
+  const row = await reader.get<{ entries: number }>(
+    "SELECT COALESCE(SUM(length - sealed_length), 0) AS entries FROM audit_chains WHERE length > sealed_length",
+  );
+  return row?.entries ?? 0;
 }
 
 export function newestSeal(reader: Reader): Promise<SealRow | undefined> {

@@ -46,7 +46,7 @@ export async function findExtensions<D>(
 ): Promise<Extension<D>[]> {
   const rows = await reader.all<{ definition: string; created_at: number }>(
     `SELECT definition, created_at FROM extensions
-      WHERE kind = ? AND (? IS NULL OR namespace = ?) ORDER BY key`,
+      WHERE kind = ? AND (CAST(? AS TEXT) IS NULL OR namespace = ?) ORDER BY key`,
     kind,
     namespace?.toLowerCase() ?? null,
     namespace?.toLowerCase() ?? null,

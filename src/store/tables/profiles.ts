@@ -60,7 +60,7 @@ export async function deleteProfile(tx: Tx, name: QualifiedName): Promise<boolea
 
 export async function findOwnProfiles(reader: Reader, namespace?: string): Promise<OwnProfile[]> {
   const rows = await reader.all<ProfileRow>(
-    "SELECT extended, profile, created_at FROM automation_profiles WHERE (? IS NULL OR namespace = ?) ORDER BY key",
+    "SELECT extended, profile, created_at FROM automation_profiles WHERE (CAST(? AS TEXT) IS NULL OR namespace = ?) ORDER BY key",
     namespace?.toLowerCase() ?? null,
     namespace?.toLowerCase() ?? null,
   );

@@ -42,7 +42,7 @@ export async function findProject(reader: Reader, name: QualifiedName): Promise<
 
 export async function findProjects(reader: Reader, namespace?: string): Promise<Project[]> {
   const rows = await reader.all<ProjectRow>(
-    "SELECT * FROM projects WHERE (? IS NULL OR namespace = ?) ORDER BY key",
+    "SELECT * FROM projects WHERE (CAST(? AS TEXT) IS NULL OR namespace = ?) ORDER BY key",
     namespace?.toLowerCase() ?? null,
     namespace?.toLowerCase() ?? null,
   );

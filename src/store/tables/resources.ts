@@ -79,7 +79,7 @@ export interface ResourceFilter {
 
 export async function findResources(reader: Reader, filter: ResourceFilter = {}): Promise<Resource[]> {
   const rows = await reader.all<ResourceRow>(
-    "SELECT * FROM resources WHERE (? IS NULL OR namespace = ?) AND (? IS NULL OR type = ?) ORDER BY key",
+    "SELECT * FROM resources WHERE (CAST(? AS TEXT) IS NULL OR namespace = ?) AND (CAST(? AS TEXT) IS NULL OR type = ?) ORDER BY key",
     filter.namespace?.toLowerCase() ?? null,
     filter.namespace?.toLowerCase() ?? null,
     filter.type ?? null,

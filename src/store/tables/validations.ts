@@ -89,7 +89,7 @@ export async function findValidation(reader: Reader, name: QualifiedName): Promi
 
 export async function findValidations(reader: Reader, namespace?: string): Promise<Validation[]> {
   const rows = await reader.all<ValidationRow>(
-    "SELECT * FROM validations WHERE (? IS NULL OR namespace = ?) ORDER BY key",
+    "SELECT * FROM validations WHERE (CAST(? AS TEXT) IS NULL OR namespace = ?) ORDER BY key",
     namespace?.toLowerCase() ?? null,
     namespace?.toLowerCase() ?? null,
   );

@@ -1,5 +1,6 @@
 /** Conformance: a unit happens as a whole or not at all. */
 import { describe, expect, test } from "vitest";
+import { UnitOfWorkError } from "../../domain/errors/errors.ts";
 import { failure } from "./fixtures.ts";
 import { allNotes, note, notes, type OpenFixture } from "./notes.ts";
 
@@ -45,14 +46,44 @@ export function describeAtomicity(open: OpenFixture): void {
       expect(await allNotes(fixture.store)).toEqual(["after"]);
     });
 
-    test("a statement that fails and is caught undoes only itself", async () => {
+    test("a statement that fails ends its unit, also when the unit catches the error", async () => {
       await using fixture = await notes(open);
-      await fixture.store.transaction(async (tx) => {
+      const later: unknown[] = [];
+      const error = await failure(
+        fixture.store.transaction(async (tx) => {
+          later.length = 0;
+          await note(tx, "before");
+          later.push(await failure(tx.run("INSERT INTO no_such_table VALUES (1)")));
+          later.push(await failure(note(tx, "after")), await failure(tx.get("SELECT 1 AS one")));
+          return "a result that counts for nothing";
+        }),
+      );
+      expect(error).toMatchObject({ name: "StoreError", code: "store_failed" });
+      expect(later).toEqual([error, error, error]);
+      expect(await allNotes(fixture.store)).toEqual([]);
+    });
+
+    test("the same holds for a parameter that no column holds, and for a read", async () => {
+      await using fixture = await notes(open);
+      const caught = async (attempt: Promise<unknown>): Promise<string> => String(await failure(attempt));
+      const unit = fixture.store.transaction(async (tx) => {
         await note(tx, "before");
-        await expect(note(tx, "before")).rejects.toMatchObject({ code: "store_failed" });
-        await note(tx, "after");
+        return caught(note(tx, "a\0b"));
       });
-      expect(await allNotes(fixture.store)).toEqual(["after", "before"]);
+      expect(await failure(unit)).toBeInstanceOf(UnitOfWorkError);
+      const read = fixture.store.read((reader) => caught(reader.get("SELECT * FROM no_such_table")));
+      expect(await failure(read)).toMatchObject({ name: "StoreError", code: "store_failed" });
+      expect(await allNotes(fixture.store)).toEqual([]);
+    });
+
+    test("an error that the unit throws after a failed statement is the one that its caller gets", async () => {
+      await using fixture = await notes(open);
+      const thrown = new Error("mine");
+      const unit = fixture.store.transaction(async (tx) => {
+        await failure(tx.run("INSERT INTO no_such_table VALUES (1)"));
+        throw thrown;
+      });
+      expect(await failure(unit)).toBe(thrown);
     });
 
     test("a statement that fails and is not caught undoes its unit", async () => {

@@ -40,7 +40,7 @@ export function describeCommitNews(open: OpenFixture): void {
       expect(await allNotes(fixture.store)).toEqual(["one", "two"]);
     });
 
-    test("the change counter moves with each commit of any handle, and not without one", async () => {
+    test("the change counter moves with each commit of any handle", async () => {
       await using fixture = await notes(open);
       const other = await fixture.again();
       const seen: number[] = [await fixture.store.changeCounter()];
@@ -49,9 +49,6 @@ export function describeCommitNews(open: OpenFixture): void {
         seen.push(await fixture.store.changeCounter());
       }
       expect(new Set(seen).size).toBe(seen.length);
-      await allNotes(fixture.store);
-      await allNotes(other);
-      expect(await fixture.store.changeCounter()).toBe(seen.at(-1));
     });
 
     test("the change counter can be asked for at any time, also while another handle's unit is half done", async () => {

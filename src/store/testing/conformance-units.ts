@@ -162,10 +162,10 @@ export function describeValues(open: OpenFixture): void {
       expect(await fixture.store.read((reader) => reader.all("SELECT * FROM anything"))).toEqual([]);
     });
 
-    test("an integer beyond 2^53 and half a surrogate pair are refused: they would come back different or not at all", async () => {
+    test("an integer beyond 2^53, half a surrogate pair and NUL are refused: they would come back different or not at all", async () => {
       await using fixture = await notes(open);
       await fixture.store.transaction((tx) => tx.run("CREATE TABLE anything (n BIGINT, t TEXT)"));
-      for (const value of [2 ** 53, -(2 ** 60), "\ud800", "a\udc00b"]) {
+      for (const value of [2 ** 53, -(2 ** 60), "\ud800", "a\udc00b", "a\0b"]) {
         const column = typeof value === "number" ? "n" : "t";
         const unit = fixture.store.transaction((tx) => tx.run(`INSERT INTO anything (${column}) VALUES (?)`, value));
         expect(await failure(unit)).toBeInstanceOf(UnitOfWorkError);

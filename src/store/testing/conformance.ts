@@ -10,8 +10,9 @@ import { describeUnitRules, describeValues } from "./conformance-units.ts";
 import { describeContract } from "./contract.ts";
 import type { OpenFixture } from "./notes.ts";
 
-export function describeStore(name: string, open: OpenFixture): void {
-  describe(`a store ${name}`, () => {
+/** `missing`: why the driver cannot be tested here, if it cannot. */
+export function describeStore(name: string, open: OpenFixture, missing?: string): void {
+  describe.skipIf(missing !== undefined)(`a store ${name}${missing === undefined ? "" : `: ${missing}`}`, () => {
     describeAtomicity(open);
     describeIsolation(open);
     describeUnitRules(open);

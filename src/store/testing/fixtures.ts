@@ -3,6 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, type OpenStoreOptions } from "../sqlite/open-store.ts";
+import { makeDatabase } from "./postgres-databases.ts";
+import type { ServerKind } from "./postgres-server.ts";
 import type { Store } from "../port.ts";
 
 export class TestDirectory implements AsyncDisposable {
@@ -44,6 +46,12 @@ export class StoreFixture implements AsyncDisposable {
     const directory = await TestDirectory.make();
     const store = await openStore(`sqlite:${directory.file()}`, options);
     return new StoreFixture(store, () => directory[Symbol.asyncDispose]());
+  }
+
+  /** In a database of its own on a test server of this kind. */
+  static async postgres(kind: ServerKind, options: OpenStoreOptions = {}): Promise<StoreFixture> {
+    const database = await makeDatabase(kind);
+    return new StoreFixture(await openStore(database.url, options), async () => database[Symbol.asyncDispose]());
   }
 
   /** Another handle on the same store. */
