@@ -27,7 +27,7 @@ export interface IoParts {
    * Calls the listener for an interrupt (Ctrl-C) until the returned function is called; `signal` when it is not given.
    */
   readonly onInterrupt?: ((listener: () => void) => () => void) | undefined;
-  /** The surfaces that `agents acp`, `agents mcp serve` and `agents server start` start, and the loop of plan workers. */
+  /** The surfaces that other commands start, such as `agents acp`, and the loop of plan workers. */
   readonly doors?: ProtocolDoors | undefined;
   /** Calls the listener when the process is asked to end (SIGTERM), until the returned function is called. */
   readonly onTerminate?: ((listener: () => void) => () => void) | undefined;

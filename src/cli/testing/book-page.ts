@@ -8,8 +8,8 @@
  * - Many: where the table has a limit; 1,000 rows.
  * - JSON is of the first of the two that succeeds.
  * - 60 columns and the pipe are left out where they say the same as 80 columns.
- * - Commands that start another program or ask npm have an error in place of the example; acp, which speaks a protocol
- *   on its standard output, has neither.
+ * - Commands that start another program, ask npm or go on until they are stopped have an error in place of the example;
+ *   those that speak a protocol on their standard output have neither.
  *
  * A long text is cut in the middle.
  */
@@ -25,6 +25,7 @@ const [HEAD, TAIL] = [45, 8];
 /** The state of the plan that a command is for; a plan that is ready to review unless it is here. */
 const PLAN_OF: Readonly<Record<string, keyof typeof PLANS>> = {
   "plan.undo": "applied",
+  "plan.wait": "applied",
   "plan.redo": "undone",
   "plan.explain": "applied",
   "plan.resume": "stopped",
@@ -41,7 +42,11 @@ const PLAN_OF: Readonly<Record<string, keyof typeof PLANS>> = {
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
   gateway: ["--budget", "a lot"],
   upgrade: [],
+  "server.start": ["--port", "70000"],
+  "jobs.work": ["--workers", "0"],
 };
+
+const PROTOCOLS: ReadonlySet<string> = new Set(["acp", "mcp.serve"]);
 
 /** The names in examples that only the network has, and an id that cannot be known. */
 const STAND_INS: Readonly<Record<string, string>> = {
@@ -82,7 +87,7 @@ export async function pageOf(
   if (command.parameters.some(({ required }) => required)) {
     await section("A missing argument", undefined, path, { columns: WIDE });
   }
-  if (command.name === "acp") return { page: parts.join("\n"), wide };
+  if (PROTOCOLS.has(command.name)) return { page: parts.join("\n"), wide };
   const refused = REFUSED[command.name];
   if (refused !== undefined) {
     await section("An error", "one", [...path, ...refused], { columns: WIDE });

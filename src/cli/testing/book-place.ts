@@ -6,6 +6,7 @@
 import crypto from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
+import { hostname } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { runCli } from "../run-cli.ts";
@@ -117,6 +118,9 @@ export class BookPlace implements Disposable {
         .replaceAll(this.root, ROOT_SHOWN)
         // A narrow table cuts the path.
         .replaceAll(new RegExp(`${ROOT_TEMPLATE}\\w*…`, "g"), (cut) => `${ROOT_SHOWN.slice(0, cut.length - 1)}…`)
+        .replaceAll(/\bca_[0-9a-f]{12}_[\w-]{43}/g, `ca_0123456789ab_${"secret-".repeat(7).slice(0, 43)}`)
+        .replaceAll(/"last_four": "[\w-]{4}"/g, '"last_four": "cret"')
+        .replaceAll(`"host": "${hostname()}"`, '"host": "workshop"')
         .replaceAll(/\b\d+ MiB free/g, "54321 MiB free")
         .replaceAll(/\b[0-9a-f]{12,64}\b/g, (hash) => "0123456789abcdef".repeat(4).slice(0, hash.length))
         .replaceAll(new RegExp(`(?<![\\d.])${process.versions.node.replaceAll(".", String.raw`\.`)}`, "g"), "24.0.0")
