@@ -292,7 +292,7 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
     expect(stdout).toContain("/dev/tty is a terminal.");
   });
 
-  test("tables with made visible names are straight at any width, and without colors where none are wanted", async () => {
+  test("tables with made visible names are straight or paragraphs, and without colors where none are wanted", async () => {
     using world = new World();
     const write = { path: "docs/a\u202eb.txt", content: "x\n" };
     const id = await world.plan(`  - { id: w, tool: write_file, params: ${JSON.stringify(write)} }\n`);
@@ -301,11 +301,12 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
     for (const columns of [0, 24, 40, 80, 200]) {
       const { stdout } = await world.agents.process(words, { terminal: { columns, rows: 30 } });
       expect(forbiddenIn(stdout)).toEqual([]);
-      expect(stdout).toContain(" docs/a<U+202E>b.txt ");
+      expect(stdout).toMatch(/ docs\/a<U\+202E>b\.txt\s/);
       const lines = withoutOwnCodes(stdout).split("\n");
       const frame = lines.filter((line) => /^[┌├└│]/.test(line));
-      expect(frame).toHaveLength(5);
-      expect(new Set(frame.map((line) => line.length)).size).toBe(1);
+      const isNarrow = columns === 24 || columns === 40;
+      expect(frame).toHaveLength(isNarrow ? 0 : 5);
+      expect(new Set(frame.map((line) => line.length)).size).toBe(isNarrow ? 0 : 1);
     }
     for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
       const { stdout } = await world.agents.process(["plan", "diff", id], { terminal: TERMINAL, env });
