@@ -39,7 +39,7 @@ Feature: Rolling a plan back to a checkpoint
   Scenario: Back to the beginning, and the same again
     When I run "agents plan rollback <plan> start --yes"
     Then it succeeds
-    And the output contains "execute/queued"
+    And the output contains "waiting to execute"
     When I run "agents plan diff <plan>"
     Then the output contains "No changes."
     When I run "agents plan execute <plan> --format json"
