@@ -40,7 +40,7 @@ test("a yes to a strategy is refused when the plan went on meanwhile", async () 
     return { kind: "yes" };
   });
   expect(outcome).toBeInstanceOf(ConflictError);
-  expect(String(outcome)).toContain("has changed in the meantime: it is now execute/complete");
+  expect(String(outcome)).toContain("has changed in the meantime: it is now executed but not applied");
 });
 
 test("a yes to a diff is refused when the plan has other changes by then, and nothing lands", async () => {
@@ -121,7 +121,7 @@ test("apply, undo, redo, rollback and cancel are refused for a version that the 
     agents.run("plan.cancel", stale),
   ];
   for (const refusal of refusals)
-    await expect(refusal).rejects.toThrow(/is now execute\/complete, at version \d+ instead/);
+    await expect(refusal).rejects.toThrow(/is now executed but not applied, at version \d+ instead/);
   for (const operation of ["plan.apply", "plan.undo", "plan.redo"] as const) {
     const expectedVersion = await versionOf();
     expect(await agents.run(operation, { plan, expectedVersion })).toMatchObject({ planId: plan });

@@ -34,6 +34,8 @@ const CALLS: readonly (readonly string[])[] = [
   ["run", "say hello", "--project", "shop", "--actor", "note", "--automation-profile", "trusted", "--yes"],
   ["tell", "last", "say bye", "--yes"],
   ["jobs", "list"],
+  ["schema"],
+  ["edit", "actor"],
   ["server", "token", "list"],
   ["session", "list"],
   ["plan", "list"],

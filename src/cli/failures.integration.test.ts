@@ -131,7 +131,7 @@ test("every problem of a YAML file is shown with file, line, column, key and sug
     expect((await agents.json("action", "create", "--config", name)).exit_code, name).toBe(2);
   }
   expect((await agents.json("action", "create", "--config", "missing.yaml")).error?.message).toContain(
-    "cannot be read",
+    "There is no file missing.yaml.",
   );
   expect((await agents.json("action", "create")).exit_code).toBe(2);
   expect((await agents.json("action", "list")).data["actions"]).toEqual([]);

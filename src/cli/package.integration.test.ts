@@ -34,7 +34,7 @@ function bundled(directory: string): string[] {
   return [...new Set(names)].sort();
 }
 
-test("the package holds the program, its three doors and no source maps, in less than 13 MB", () => {
+test("the package holds the program, its three doors and no source maps, in less than 14 MB", () => {
   const { files: all, unpackedSize } = packed();
   const files = all.map(({ path }) => path);
   expect(files).toEqual(
@@ -61,7 +61,7 @@ test("the package holds the program, its three doors and no source maps, in less
   // Declarations are made when the package is packed; of a plain build, leave room for them.
   const declarations = files.some((file) => file.startsWith("dist/types/")) ? 0 : 1_000_000;
   // 0.4 MB of it are the pages and the examples, to which messages point.
-  expect(unpackedSize + declarations).toBeLessThan(13_000_000);
+  expect(unpackedSize + declarations).toBeLessThan(14_000_000);
   expect(files.filter((file) => /\.test\.|^(src|test|node_modules)\//.test(file))).toEqual([]);
 });
 

@@ -106,7 +106,8 @@ describe.skipIf(reason !== undefined)("on a terminal", () => {
     await world.plan("two.txt");
     await world.working("slow.txt");
     const person = world.person();
-    await person.sees("write slow.txt");
+    // It is drawn last.
+    await person.sees("write one.txt");
     // The working plan comes first, then those to review, the newest first.
     expect(person.seen).toMatch(/Working[\s\S]*slow\.txt[\s\S]*Ready to review[\s\S]*two\.txt[\s\S]*one\.txt/);
     person.type("jja");

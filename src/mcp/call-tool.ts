@@ -2,9 +2,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { InputRequiredResult } from "@modelcontextprotocol/server";
 import { parseInput } from "../app/base/parse-input.ts";
+import { isStorable } from "../app/base/storable.ts";
 import { snakeCase } from "../app/base/wire.ts";
 import type { CallOptions, CleverAgents } from "../app/open.ts";
 import type { InputOf, OutputOf } from "../app/table/operation-table.ts";
+import { UsageError } from "../domain/errors/errors.ts";
 import { approved } from "./approval.ts";
 import type { RequestClient } from "./client.ts";
 import { camelKeys, type MarkedTool } from "./marked-tools.ts";
@@ -45,6 +47,7 @@ export async function callTool(
   parts: CallParts,
 ): Promise<ToolAnswer | InputRequiredResult> {
   try {
+    if (!isStorable(given)) throw unstorableError();
     const checked = camelKeys(tool, given);
     parseInput(tool.input, checked, snakeCase);
     const { connection } = parts;
@@ -65,6 +68,10 @@ export async function callTool(
   } catch (error) {
     return errorAnswer(error, parts);
   }
+}
+
+function unstorableError(): UsageError {
+  return new UsageError("An argument has half a surrogate pair or a NUL character.", { kept: "Nothing was changed." });
 }
 
 async function placed(input: Input, { directory: own, connection }: CallParts): Promise<Input> {

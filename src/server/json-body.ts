@@ -1,5 +1,6 @@
 /** Reads the JSON object of a request within limits: bytes, nesting, and the shape. */
 import type { IncomingMessage } from "node:http";
+import { isStorable } from "../app/base/storable.ts";
 import { AgentsError, UsageError } from "../domain/errors/errors.ts";
 
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -20,7 +21,7 @@ export async function readJsonObject(
   requireFlat(text);
   const value = parsed(text);
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw bodyError("is not an object");
-  if (!isWellFormed(value)) throw bodyError("has half a surrogate pair");
+  if (!isStorable(value)) throw bodyError("has half a surrogate pair or a NUL character");
   return value as Record<string, unknown>;
 }
 
@@ -75,13 +76,6 @@ function parsed(text: string): unknown {
   } catch {
     throw bodyError("cannot be read as JSON");
   }
-}
-
-/** No store keeps half a surrogate pair, which JSON can spell. */
-function isWellFormed(value: unknown): boolean {
-  if (typeof value === "string") return value.isWellFormed();
-  if (typeof value !== "object" || value === null) return true;
-  return Object.entries(value).every(([key, one]) => key.isWellFormed() && isWellFormed(one));
 }
 
 function bodyError(why: string): UsageError {

@@ -1,5 +1,6 @@
 /** The input of a reading operation as the query of a GET: texts become values by the table's parameters. */
 import type { Parameter, TableEntry } from "../app/base/operation.ts";
+import { isStorable } from "../app/base/storable.ts";
 import { snakeCase } from "../app/base/wire.ts";
 import { UsageError } from "../domain/errors/errors.ts";
 
@@ -16,6 +17,7 @@ export function inputOfQuery(entry: TableEntry, query: URLSearchParams): Record<
 
 function valueOf(key: string, { kind, many }: Parameter, given: readonly string[]): unknown {
   const [text = "", ...others] = given;
+  if (!isStorable(given)) throw queryError(key, "has a NUL character");
   if (many === true) return given;
   if (others.length > 0) throw queryError(key, "is given twice");
   if (kind === "flag") {

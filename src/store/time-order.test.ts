@@ -22,6 +22,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "context/tokens/token-cache.ts: MAX(id)": "a number that the table counts up",
   "store/schema/migrations.ts: ORDER BY id": "the order that rows had before they were numbered",
   "ledger/candidate-records.ts: ORDER BY id": "ids that begin with what a person typed",
+  "store/tables/server-tokens.ts: ORDER BY created_at": "tokens are only listed so; nothing is decided by it",
+  "store/tables/server-tokens.ts: ORDER BY id": "tokens are only listed so; nothing is decided by it",
   "store/tables/sessions.ts: ORDER BY id": "ids that begin with what a person typed",
   "ledger/changed-files.ts: ORDER BY calls.plan_id": "grouped by plan; the order within is a number",
   "store/tables/plan-summaries.ts: ORDER BY plan_id": "grouped by plan; the order within is a number",

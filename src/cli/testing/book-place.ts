@@ -19,6 +19,7 @@ export interface Printed {
 }
 
 /** Earlier than any file of a test, so that no file is ever old. */
+const RIPGREP = "/opt/cleveragents/node_modules/@vscode/ripgrep-linux-x64/bin/rg";
 const BEGIN = Date.UTC(2026, 0, 5, 9);
 const STEP = 3_600_000;
 /** Not `os.tmpdir()`, whose length differs between machines; as long as HOME below. */
@@ -120,6 +121,12 @@ export class BookPlace implements Disposable {
         .replaceAll(new RegExp(`${ROOT_TEMPLATE}\\w*…`, "g"), (cut) => `${ROOT_SHOWN.slice(0, cut.length - 1)}…`)
         .replaceAll(/\bca_[0-9a-f]{12}_[\w-]{43}/g, `ca_0123456789ab_${"secret-".repeat(7).slice(0, 43)}`)
         .replaceAll(/"last_four": "[\w-]{4}"/g, '"last_four": "cret"')
+        // Where the program is installed.
+        .replaceAll(/(?<=ripgrep \()[^\s│]*/g, (path) =>
+          path.endsWith("…") ? `${RIPGREP.slice(0, path.length - 1)}…` : `${RIPGREP})`,
+        )
+        .replaceAll(/(?<=work\/bin, )[^\s│]*/g, "/opt/node/bin")
+        .replaceAll(/\bgit \d+\.\d+\.\d+\b/g, "git 2.39.5")
         .replaceAll(`"host": "${hostname()}"`, '"host": "workshop"')
         .replaceAll(/\b\d+ MiB free/g, "54321 MiB free")
         .replaceAll(/\b[0-9a-f]{12,64}\b/g, (hash) => "0123456789abcdef".repeat(4).slice(0, hash.length))

@@ -79,7 +79,8 @@ describe.skipIf(missing !== undefined)(`a connection that breaks (${missing ?? "
         for (let i = 0; runs === 1 && i < 100_000; i += 1) await tx.get("SELECT 1 AS one");
       });
       await ended;
-      expect(runs).toBe(2);
+      // The second run may be among the sessions that are ended, too.
+      expect(runs).toBeGreaterThan(1);
     }
     expect(await allNotes(store)).toEqual(["one", "two"]);
   });

@@ -14,7 +14,7 @@ describe("the name of a store", () => {
     "",
     "sqlite:",
     "memory",
-    "postgres://x",
+    "mysql://x",
     "/some/file.db",
     "file:x",
     "memory:../x",
