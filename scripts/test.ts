@@ -7,7 +7,7 @@ import { check, commandsWithoutBubblewrap, conclude, features, type Outcome, vit
 /**
  * Everything a change must pass, on the bundle that users run.
  *
- *   npm test              everything, in about 13 minutes
+ *   npm test              everything, in about 20 minutes
  *   npm run test:quick    unit tests and one scenario for each promise, in about two
  *   npm run test:full     everything, with many more seeds, schedules and kills
  *

@@ -94,7 +94,7 @@ describe("inputs", () => {
     ["session.list", { directory: `/${"a".repeat(5_000)}` }, "directory must be a directory on the server's machine"],
     ["session.list", { directory: "here" }, "directory must be an absolute path on the server's machine"],
     ["resource.set", { resource: "api", path: "../x" }, "path must be an absolute path on the server's machine"],
-    ["plan.export", { plan: "01J", patch: "/a\0b" }, "patch must be an absolute path"],
+    ["plan.export", { plan: "01J", patch: "/a\0b" }, "has half a surrogate pair or a NUL character"],
     ["plan.apply", { plan: "01J", approve: "yes" }, "approve must be true or false"],
     ["plan.apply", { plan: "01J", __proto__: null, seen_version: 1.5 }, "seen_version a whole number"],
   ])("%s refuses %j: %s", async (operation, body, message) => {

@@ -12,7 +12,7 @@ export function requirePaths(parameters: readonly Parameter[], input: Readonly<R
   for (const { name, kind } of parameters) {
     const path = input[name];
     if (typeof path !== "string") continue;
-    if ((kind === "path" || kind === "here") && (!isAbsolute(path) || path.includes("\0")))
+    if ((kind === "path" || kind === "here") && !isAbsolute(path))
       throw pathError(name, "must be an absolute path on the server's machine");
     if (kind === "here" && !(existsSync(path) && statSync(path).isDirectory()))
       throw pathError(name, "must be a directory on the server's machine");
