@@ -129,6 +129,7 @@ test("wrong calls cost themselves: unknown tools, unknown and wrong arguments, a
   expect(wrong).toMatchObject({ isError: true, text: expect.stringMatching(/^error usage: expected_version: /) });
   expect((await agent.call("plan_apply", { approve: true })).text).toMatch(/^error usage: plan: /);
   expect((await agent.call("plan_apply", { plan: planId, verify: false })).text).toContain('"verify"');
+  expect((await agent.call("plan_list", { regex: "a\0" })).text).toMatch(/^error usage: An argument has .*NUL/);
   const blind = await agent.call("plan_apply", { plan: planId, approve: true });
   expect(blind.text).toContain("Give expected_version");
   expect((await agent.call("plan_status", { plan: planId })).data).toMatchObject({ standing: "ready to review" });

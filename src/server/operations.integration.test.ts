@@ -74,6 +74,7 @@ describe("inputs", () => {
     ["plan.list?here=yes", "here must be true or false"],
     ["plan.list?nothing=1", "nothing is not a parameter"],
     ["plan.list?state=lost", "state: "],
+    ["action.list?namespace=%00", "namespace has a NUL character"],
   ])("GET %s is refused: %s", async (query, message) => {
     const { status, envelope } = await server.get(`/api/v1/operations/${query}`);
     expect(status).toBe(400);
