@@ -20,6 +20,7 @@ export interface Printed {
 
 /** Earlier than any file of a test, so that no file is ever old. */
 const RIPGREP = "/opt/cleveragents/node_modules/@vscode/ripgrep-linux-x64/bin/rg";
+const READABLE = "/home/ann/work/bin, /opt/cleveragents/node_modules/node/bin";
 const BEGIN = Date.UTC(2026, 0, 5, 9);
 const STEP = 3_600_000;
 /** Not `os.tmpdir()`, whose length differs between machines; as long as HOME below. */
@@ -125,7 +126,7 @@ export class BookPlace implements Disposable {
         .replaceAll(/(?<=ripgrep \()[^\s│]*/g, (path) =>
           path.endsWith("…") ? `${RIPGREP.slice(0, path.length - 1)}…` : `${RIPGREP})`,
         )
-        .replaceAll(/(?<=work\/bin, )[^\s│]*/g, "/opt/node/bin")
+        .replaceAll(/(?<=commands of plans can read: )[^│\n]*/g, readable)
         .replaceAll(/\bgit \d+\.\d+\.\d+\b/g, "git 2.39.5")
         .replaceAll(`"host": "${hostname()}"`, '"host": "workshop"')
         .replaceAll(/\b\d+ MiB free/g, "54321 MiB free")
@@ -141,6 +142,12 @@ export class BookPlace implements Disposable {
     this.#restore();
     rmSync(this.root, { recursive: true, force: true });
   }
+}
+
+/** In a frame the list is cut, and in the order of its names. */
+function readable(found: string): string {
+  const cut = found.indexOf("…");
+  return cut === -1 ? READABLE : `${READABLE.slice(0, cut)}${found.slice(cut)}`;
 }
 
 /** Stops the clock of this process and makes its ids countable, until the returned function is called. */
