@@ -14,6 +14,7 @@
  * machine of 32 bits). The library's version is pinned, and a test compares this walk, node by node, with one by
  * `TreeCursor`.
  */
+import { countAt, shortAt } from "../../domain/values/number-at.ts";
 import { ROLE } from "./grammar.ts";
 
 /** A grammar's node types and fields by their numbers. */
@@ -109,7 +110,7 @@ export class SyntaxTree {
     this.firstError = -1;
     this.#types = types;
     const memory = memoryOf(buffer, tree);
-    const root = memory.words[tree >> 2] ?? 0;
+    const root = countAt(memory.words, tree >> 2);
     this.hasErrors = (root & 1) === 0 && memory.words[(root >> 2) + WORD.errorCost] !== 0;
     this.#walk(memory, tree, types.roles);
   }
@@ -126,25 +127,25 @@ export class SyntaxTree {
     let at = tree >> 2;
     let position = 0;
     for (;;) {
-      const node = words[at] ?? 0;
+      const node = countAt(words, at);
       const isLeaf = (node & 1) === 1;
-      const flags = isLeaf ? node >> 1 : (halves[(node >> 1) + HALF.flags] ?? 0);
-      const own = isLeaf ? (node >> 8) & 0xff : (halves[(node >> 1) + HALF.type] ?? 0);
-      const sizes = isLeaf ? (words[at + 1] ?? 0) : 0;
-      const start = position + (isLeaf ? (sizes >> 16) & 0xff : (words[(node >> 2) + WORD.padding] ?? 0));
-      const end = start + (isLeaf ? sizes >>> 24 : (words[(node >> 2) + WORD.size] ?? 0));
+      const flags = isLeaf ? node >> 1 : shortAt(halves, (node >> 1) + HALF.flags);
+      const own = isLeaf ? (node >> 8) & 0xff : shortAt(halves, (node >> 1) + HALF.type);
+      const sizes = isLeaf ? countAt(words, at + 1) : 0;
+      const start = position + (isLeaf ? (sizes >> 16) & 0xff : countAt(words, (node >> 2) + WORD.padding));
+      const end = start + (isLeaf ? sizes >>> 24 : countAt(words, (node >> 2) + WORD.size));
       const isExtra = (flags & 4) !== 0;
       const aliases = level?.aliases ?? 0;
-      const alias = aliases === 0 || isExtra ? 0 : (halves[aliases + (level?.structural ?? 0)] ?? 0);
+      const alias = aliases === 0 || isExtra ? 0 : shortAt(halves, aliases + (level?.structural ?? 0));
       const isVisible = (flags & 1) !== 0 || alias !== 0;
       let owner = level?.owner ?? -1;
       let parentRole = level?.parentRole ?? 0;
-      const children = isLeaf ? 0 : (words[(node >> 2) + WORD.children] ?? 0);
+      const children = isLeaf ? 0 : countAt(words, (node >> 2) + WORD.children);
       let isOpen = children > 0;
       let copied = -1;
       if (isVisible) {
         const named = alias === 0 ? own : alias;
-        const type = named === ERROR_TYPE ? ERROR_TYPE : (halves[publicTypes + named] ?? 0);
+        const type = named === ERROR_TYPE ? ERROR_TYPE : shortAt(halves, publicTypes + named);
         const role = roles[type] ?? 0;
         isOpen &&= (role & CLOSED) === 0;
         if ((role & ~CLOSED) !== 0 || ((parentRole & ROLE.children) !== 0 && (role & ROLE.leaf) === 0)) {
@@ -170,7 +171,7 @@ export class SyntaxTree {
         level.end = node >> 2;
         level.structural = 0;
         level.position = position;
-        level.aliases = aliasesOf(memory, halves[(node >> 1) + HALF.production] ?? 0);
+        level.aliases = aliasesOf(memory, shortAt(halves, (node >> 1) + HALF.production));
         level.isVisible = isVisible;
         level.isExtra = isExtra;
         level.copied = copied;
@@ -200,7 +201,7 @@ export class SyntaxTree {
       if (level === undefined) return 0;
       // All but the lowest already count the child that the walk is in.
       const child = up === depth - 1 ? level.structural : level.structural - 1;
-      const field = fieldAt(memory, memory.halves[(level.node >> 1) + HALF.production] ?? 0, child);
+      const field = fieldAt(memory, shortAt(memory.halves, (level.node >> 1) + HALF.production), child);
       if (field !== 0 || level.isVisible || level.isExtra) return field;
     }
     return 0;
@@ -313,17 +314,17 @@ function newLevel(): WalkLevel {
 
 function memoryOf(buffer: ArrayBuffer, tree: number): ParserMemory {
   const words = new Uint32Array(buffer);
-  const grammar = (words[(tree >> 2) + GRAMMAR_OF_TREE] ?? 0) >> 2;
+  const grammar = countAt(words, (tree >> 2) + GRAMMAR_OF_TREE) >> 2;
   const hasFields = words[grammar + TABLE.fieldCount] !== 0;
   return {
     words,
     halves: new Uint16Array(buffer),
     bytes: new Uint8Array(buffer),
-    publicTypes: (words[grammar + TABLE.publicTypes] ?? 0) >> 1,
-    aliases: (words[grammar + TABLE.aliases] ?? 0) >> 1,
-    longestAliases: (words[grammar + TABLE.longestAliases] ?? 0) & 0xffff,
-    fieldSlices: hasFields ? (words[grammar + TABLE.fieldSlices] ?? 0) >> 1 : 0,
-    fieldEntries: (words[grammar + TABLE.fieldEntries] ?? 0) >> 1,
+    publicTypes: countAt(words, grammar + TABLE.publicTypes) >> 1,
+    aliases: countAt(words, grammar + TABLE.aliases) >> 1,
+    longestAliases: countAt(words, grammar + TABLE.longestAliases) & 0xffff,
+    fieldSlices: hasFields ? countAt(words, grammar + TABLE.fieldSlices) >> 1 : 0,
+    fieldEntries: countAt(words, grammar + TABLE.fieldEntries) >> 1,
   };
 }
 
@@ -343,11 +344,11 @@ function fieldAt(
 ): number {
   if (fieldSlices === 0) return 0;
   const slice = fieldSlices + production * 2;
-  const first = fieldEntries + (halves[slice] ?? 0) * 2;
-  const end = first + (halves[slice + 1] ?? 0) * 2;
+  const first = fieldEntries + shortAt(halves, slice) * 2;
+  const end = first + shortAt(halves, slice + 1) * 2;
   for (let entry = first; entry < end; entry += 2) {
     const isInherited = bytes[(entry + 1) * 2 + 1] !== 0;
-    if (!isInherited && bytes[(entry + 1) * 2] === child) return halves[entry] ?? 0;
+    if (!isInherited && bytes[(entry + 1) * 2] === child) return shortAt(halves, entry);
   }
   return 0;
 }

@@ -14,3 +14,7 @@ export function integerAt(column: Int32Array, place: number): number {
 export function countAt(column: Uint32Array, place: number): number {
   return column[place] ?? 0;
 }
+
+export function shortAt(column: Uint16Array, place: number): number {
+  return column[place] ?? 0;
+}
