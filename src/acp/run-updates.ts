@@ -59,7 +59,7 @@ export class RunUpdates {
 
   /** The text with the paths of the sandbox replaced by those of the user's checkout. */
   readonly inCheckout = (text: string): string =>
-    [...this.#places.values()].reduce((all, { sandbox, own }) => all.replaceAll(sandbox, own), text);
+    [...this.#places.values()].reduce((all, { sandbox, own }) => all.replaceAll(sandbox, () => own), text);
 
   readonly tell = (event: RunEvent): void => {
     const { client, onPlan } = this.#parts;

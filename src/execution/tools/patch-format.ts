@@ -76,10 +76,11 @@ function filePatch(kind: string, path: string, body: readonly string[]): FilePat
 
 function addedContent(path: string, body: readonly string[]): string {
   const lines = body.filter((line, index) => line !== "" || index < body.length - 1);
-  const wrong = lines.find((line) => !line.startsWith("+"));
-  if (wrong !== undefined && wrong.trim() !== "")
+  // An empty line may come without its sign.
+  const wrong = lines.find((line) => !line.startsWith("+") && line.trim() !== "");
+  if (wrong !== undefined)
     throw patchError(`in the new file ${shown(path)} the line ${shown(wrong, 200)} does not begin with "+"`);
-  return lines.map((line) => `${line.slice(1)}\n`).join("");
+  return lines.map((line) => `${line.startsWith("+") ? line.slice(1) : ""}\n`).join("");
 }
 
 interface OpenHunk {
