@@ -28,7 +28,7 @@ interface Walked {
   readonly marks: Readonly<Record<string, readonly (string | null | undefined)[]>>;
 }
 
-/** The person answers each question by the next word; no more words are no answer. */
+/** The person answers each question by the next word; without more words the answer is missing. */
 async function walked(loop: LoopWorld, plan: string, words: readonly string[]): Promise<Walked> {
   const agents = await loop.agents();
   const left = [...words];

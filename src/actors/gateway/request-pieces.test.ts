@@ -1,4 +1,4 @@
-/** What a request consists of, in every dialect: what is masked, what is counted, and what is refused. */
+/** The pieces of a request, in every dialect: what is masked, what is counted, and what is refused. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../domain/values/json.ts";
 import { RefusedRequestError } from "./refusals.ts";
@@ -29,7 +29,7 @@ function refusalOf(ask: () => unknown): [number, string] | undefined {
 
 const STORED = "The gateway cannot count or mask what is stored elsewhere. Put it into the request itself:";
 
-describe("data that is no text", () => {
+describe("data that is not text", () => {
   const url = `data:image/png;base64,${IMAGE}`;
   const base64 = { type: "base64", media_type: "image/png", data: IMAGE };
   const pdf = { type: "base64", media_type: "application/pdf", data: IMAGE };

@@ -65,7 +65,7 @@ function page(turns: Turn[], session: Partial<SessionExport["session"]> = {}): s
   return sessionMarkdown({ schemaVersion: 1, program: "agents 1", session: { ...SESSION, ...session }, turns });
 }
 
-/** What the page says of one turn. */
+/** The words of the page about one turn. */
 function turnPage(changed: Partial<Turn>): string {
   const text = page([{ ...TURN, ...changed }]);
   return text.slice(text.indexOf("## 1."));

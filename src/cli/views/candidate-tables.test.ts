@@ -250,7 +250,7 @@ describe("the result of a run with candidates", () => {
     ],
     ["one asks a question", { candidates: [candidate(1), candidate(2, { situation: "asks", question: "Which?" })] }],
     ["a strategy waits for the user", { candidates: [candidate(1), candidate(2, { situation: "strategy" })] }],
-  ])("that none was applied is no failure when %s", (_when, changed) => {
+  ])("it is not a failure that none was applied when %s", (_when, changed) => {
     const { messages, status } = candidatesPicture(output({ ...changed, notApplied }));
     expect({ messages, status }).toEqual({ messages: [COSTS, REFUSED], status: "ok" });
   });

@@ -4,7 +4,7 @@ import { parsePatch } from "./patch-format.ts";
 
 const framed = (...lines: readonly string[]): string => ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
 
-/** What the model is told. */
+/** The words by which the model is refused. */
 function refusalOf(...lines: readonly string[]): string {
   try {
     return `read as ${JSON.stringify(parsePatch(framed(...lines)))}`;
